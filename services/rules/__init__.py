@@ -1,0 +1,1 @@
+"""The rules service: editions, the pure core and its shell."""

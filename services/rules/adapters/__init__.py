@@ -1,0 +1,1 @@
+"""Adapters of the rules service: files, network, caches."""
