@@ -43,6 +43,9 @@ TimeoutRoll = Literal["roll", "skip"]
 TurnClock = Literal["per_action", "per_segment", "per_decision"]
 AuctionStyle = Literal["in_turn", "open_cry_paid"]
 RentClaim = Literal["auto", "on_demand"]
+CurveShape = Literal["step", "line"]
+DebtTradeCounts = Literal["offers", "refused"]
+CoveredClock = Literal["own", "turn"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +77,7 @@ class RentTaxCurve:
     Between points `step` holds the last point, `line` is the straight line rounded down; flat after the last point.
     """
 
-    shape: Literal["step", "line"]
+    shape: CurveShape
     #: (offset, percent), offsets ascending from 0
     points: tuple[tuple[int, int], ...]
 
@@ -112,7 +115,7 @@ class DebtTradeLimit:
     """Bound on offers in one debt: `offers` made outside the own turn, or `refused` sales in any debt."""
 
     count: int
-    counts: Literal["offers", "refused"]
+    counts: DebtTradeCounts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,7 +165,7 @@ class PaymentClock:
     """Budget of a payment in seconds; `covered` payments run on it too (`own`) or on the `turn` clock."""
 
     seconds: int
-    covered: Literal["own", "turn"]
+    covered: CoveredClock
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -200,14 +203,15 @@ class Xp:
     deed_card: bool
 
 
-OverrideValue = int | bool | str
+#: None stands for «never» and «none»
+OverrideValue = int | bool | str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Override:
     """One parameter that a table may change: a range of whole numbers, or a list of choices.
 
-    `choices` is empty for a range; `never`: None is allowed too, beside the range or the choices.
+    `choices` is empty for a range; `never`: None is allowed too, beside the range.
     """
 
     parameter: str
