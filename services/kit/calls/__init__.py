@@ -1,0 +1,33 @@
+"""Calls between services: one handler class, reached directly or over gRPC, alike for its callers.
+
+A handler is a plain class with an async method for each RPC, `async def Get(self, request, call)`; one that streams
+is an async generator; where the client streams, `request` is an async iterator of messages. It raises ServiceError
+for every failure that its contract names.
+"""
+
+from services.kit.calls.call import Call
+from services.kit.calls.channel import Channel
+from services.kit.calls.contract import Contract, Method
+from services.kit.calls.dispatch import Dispatcher, Gate, Limits, as_service_error, shutting_down
+from services.kit.calls.local import LocalClient
+from services.kit.calls.remote import ChannelOptions, RemoteClient, open_channel
+from services.kit.calls.serving import serve
+from services.kit.calls.stream import Stream
+
+__all__ = [
+    "Call",
+    "Channel",
+    "ChannelOptions",
+    "Contract",
+    "Dispatcher",
+    "Gate",
+    "Limits",
+    "LocalClient",
+    "Method",
+    "RemoteClient",
+    "Stream",
+    "as_service_error",
+    "open_channel",
+    "serve",
+    "shutting_down",
+]

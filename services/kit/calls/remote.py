@@ -1,0 +1,188 @@
+"""Calls of a service behind the network, over grpc.aio."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable, Mapping
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, cast
+
+import grpc
+from google.protobuf.descriptor import ServiceDescriptor
+from google.protobuf.message import DecodeError, Message
+
+from services.kit.calls.call import NO_METADATA
+from services.kit.calls.contract import Contract, Method
+from services.kit.calls.dispatch import Payload
+from services.kit.calls.local import DEFAULT_TIMEOUT_MS, cancelled
+from services.kit.errors import ServiceError, from_rpc_error
+from services.kit.telemetry import Telemetry, trace_headers
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChannelOptions:
+    """How a channel to another service behaves: the largest message either way, and its keep-alive pings."""
+
+    max_message_bytes: int = 16 * 1024 * 1024
+    keepalive_ms: int = 20_000
+    keepalive_timeout_ms: int = 5_000
+
+
+def open_channel(target: str, options: ChannelOptions | None = None) -> grpc.aio.Channel:
+    """A channel to `host:port` (or any gRPC name); with several addresses behind a name, calls go round them."""
+    chosen = options or ChannelOptions()
+    return grpc.aio.insecure_channel(
+        target,
+        options=[
+            ("grpc.max_receive_message_length", chosen.max_message_bytes),
+            ("grpc.max_send_message_length", chosen.max_message_bytes),
+            ("grpc.keepalive_time_ms", chosen.keepalive_ms),
+            ("grpc.keepalive_timeout_ms", chosen.keepalive_timeout_ms),
+            ("grpc.keepalive_permit_without_calls", 1),
+            ("grpc.http2.max_pings_without_data", 0),
+            ("grpc.initial_reconnect_backoff_ms", 100),
+            ("grpc.min_reconnect_backoff_ms", 100),
+            ("grpc.max_reconnect_backoff_ms", 2_000),
+            ("grpc.service_config", json.dumps({"loadBalancingConfig": [{"round_robin": {}}]})),
+        ],
+    )
+
+
+class RemoteClient:
+    """The same methods as LocalClient, for a handler behind the network."""
+
+    def __init__(
+        self,
+        descriptor: ServiceDescriptor,
+        channel: grpc.aio.Channel,
+        *,
+        timeout_ms: int = DEFAULT_TIMEOUT_MS,
+        telemetry: Telemetry | None = None,
+    ) -> None:
+        wire = _Wire(channel, telemetry or Telemetry.off())
+        for method in Contract.of(descriptor).methods.values():
+            bind = _stream_caller if method.server_streaming else _unary_caller
+            setattr(self, method.name, bind(wire, method, timeout_ms))
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(f"the contract has no method {name}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Wire:
+    channel: grpc.aio.Channel
+    telemetry: Telemetry
+
+    def callable_of(self, method: Method) -> Callable[..., Any]:
+        kinds = {
+            (False, False): self.channel.unary_unary,
+            (False, True): self.channel.unary_stream,
+            (True, False): self.channel.stream_unary,
+            (True, True): self.channel.stream_stream,
+        }
+        make = cast(Callable[..., Callable[..., Any]], kinds[method.client_streaming, method.server_streaming])
+        return make(method.path, request_serializer=serialise, response_deserializer=None)
+
+
+def serialise(payload: Payload) -> bytes:
+    """The bytes of a message, or those that were given instead of one."""
+    return payload if isinstance(payload, bytes) else payload.SerializeToString()
+
+
+def _unary_caller(wire: _Wire, method: Method, default_ms: int) -> Callable[..., Any]:
+    start = wire.callable_of(method)
+
+    async def call_unary(
+        request: object, *, timeout_ms: int | None = None, metadata: Mapping[str, str] = NO_METADATA, raw: bool = False
+    ) -> object:
+        bound_ms = default_ms if timeout_ms is None else timeout_ms
+        with wire.telemetry.client_span(method.path):
+            call = start(
+                request,
+                timeout=bound_ms / 1000 if bound_ms else None,
+                metadata=tuple(trace_headers(metadata).items()) or None,
+            )
+            try:
+                answer = cast(bytes, await call)
+            except grpc.aio.AioRpcError as error:
+                raise from_rpc_error(error) from None
+            except asyncio.CancelledError:
+                raise_if_not_ours(method.path)
+                raise
+        return answer if raw else _parse(answer, method)
+
+    return call_unary
+
+
+def _stream_caller(wire: _Wire, method: Method, _default_ms: int) -> Callable[..., Any]:
+    start = wire.callable_of(method)
+
+    def call_stream(
+        request: object, *, timeout_ms: int | None = None, metadata: Mapping[str, str] = NO_METADATA, raw: bool = False
+    ) -> RemoteStream:
+        call = start(
+            _requests(request) if method.client_streaming else request,
+            timeout=timeout_ms / 1000 if timeout_ms else None,
+            metadata=tuple(trace_headers(metadata).items()) or None,
+        )
+        return RemoteStream(call, method, raw)
+
+    return call_stream
+
+
+async def _requests(requests: object) -> AsyncIterator[Message]:
+    """grpc.aio wants a real asynchronous generator; ours may be any iterator."""
+    async for request in cast(AsyncIterator[Message], requests):
+        yield request
+
+
+class RemoteStream:
+    """The answers of a streaming call; see `Stream`."""
+
+    def __init__(self, call: Any, method: Method, raw: bool) -> None:
+        self._call = call
+        self._answers = call.__aiter__()
+        self._method = method
+        self._raw = raw
+
+    def __aiter__(self) -> RemoteStream:
+        return self
+
+    async def __anext__(self) -> object:
+        try:
+            answer = cast(bytes, await self._answers.__anext__())
+        except grpc.aio.AioRpcError as error:
+            raise from_rpc_error(error) from None
+        except asyncio.CancelledError:
+            raise_if_not_ours(self._method.path)
+            raise
+        return answer if self._raw else _parse(answer, self._method)
+
+    def cancel(self) -> None:
+        self._call.cancel()
+
+    async def __aenter__(self) -> RemoteStream:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, stack: TracebackType | None
+    ) -> None:
+        self._call.cancel()
+
+
+def raise_if_not_ours(path: str) -> None:
+    """grpc.aio reports the end of a call as the cancel of its reader; only a real one may pass as such."""
+    task = asyncio.current_task()
+    if task is not None and not task.cancelling():
+        raise cancelled(path)
+
+
+def _parse(answer: bytes, method: Method) -> Message:
+    try:
+        return method.response_class.FromString(answer)
+    except DecodeError:
+        raise ServiceError(
+            grpc.StatusCode.INTERNAL, "MALFORMED_ANSWER", f"{method.path} answered what the contract does not know"
+        ) from None
