@@ -1,0 +1,1 @@
+"""Tools that look at the tests and the ledgers, run by make."""
