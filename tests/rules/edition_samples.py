@@ -284,7 +284,7 @@ def flagship(**changes: str) -> str:
         del changes["at"]
         text = re.sub(r"(?ms)^# A person against bots.*?(?=^\[\[groups\]\])", "", text)
     for key, value in changes.items():
-        text, count = re.subn(rf"(?m)^{key} = .*$", lambda _, line=f"{key} = {value}": line, text, count=1)
+        text, count = re.subn(rf"(?m)^{key} = .*$", f"{key} = {value}".replace("\\", r"\\"), text, count=1)
         assert count == 1, key
     return text
 

@@ -174,6 +174,7 @@ BAD_VALUES = [
     ("id", '"In Dustry"', "id", "must be words of a-z"),
     ("version", "0", "version", "must be a whole number from 1, is 0"),
     ("en", '""', "names.en", "must be a text"),
+    ("key", '["bakery"]', "groups.0.key", "has no group"),
     ("colour", '"brown"', "groups.0.colour", "must be #rrggbb"),
 ]
 

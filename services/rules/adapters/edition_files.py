@@ -318,7 +318,7 @@ def _read_groups(sheet: _Sheet, cells: BoardRows, problems: list[Problem]) -> tu
     for index, item in enumerate(raw.value):
         known = ("key", "colour", *LANGUAGES)
         problems.extend(raw.file.problem("unknown key", "groups", index, key) for key in item if key not in known)
-        key, colour = item.get("key"), item.get("colour")
+        key, colour = str(item.get("key")), item.get("colour")
         if cells.cells and key not in on_board:
             problems.append(raw.file.problem(f"{cells.file} has no group {key!r}", "groups", index, "key"))
         if key in groups:
@@ -326,7 +326,7 @@ def _read_groups(sheet: _Sheet, cells: BoardRows, problems: list[Problem]) -> tu
         if not isinstance(colour, str) or not _COLOUR.fullmatch(colour):
             problems.append(raw.file.problem(f"must be #rrggbb, is {colour!r}", "groups", index, "colour"))
         names = _read_names(raw.file, item, ("groups", index), problems)
-        groups[str(key)] = Group(key=str(key), colour=str(colour), names=names)
+        groups[key] = Group(key=key, colour=str(colour), names=names)
     missing = sorted(on_board - set(groups))
     if missing:
         problems.append(raw.file.problem(f"no entry for {', '.join(missing)}", "groups"))
