@@ -94,7 +94,8 @@ def setting(
     if not env.startswith(PREFIX):
         raise ValueError(f"{env} does not begin with {PREFIX}")
     described = Setting(env, default, doc, low, high, tuple(choices), secret)
-    return cast(Value, dataclasses.field(default=default, repr=not secret, metadata={_KEY: described}))
+    made: Any = dataclasses.field(default=default, repr=not secret, metadata={_KEY: described})
+    return made  # type: ignore[no-any-return]
 
 
 class Settings:

@@ -301,7 +301,8 @@ async def test_malformed_bytes_are_an_invalid_argument(caplog: pytest.LogCapture
     port = server.add_insecure_port("127.0.0.1:0")
     await server.start()
     async with open_channel(f"127.0.0.1:{port}") as channel:
-        for path, form in (("Once", channel.unary_unary), ("Many", channel.unary_stream)):
+        forms: tuple[tuple[str, Any], ...] = (("Once", channel.unary_unary), ("Many", channel.unary_stream))
+        for path, form in forms:
             call: Any = form(f"/kit.test.v1.EchoService/{path}")(b"\xff\xff\xff")
             with pytest.raises(grpc.aio.AioRpcError) as caught:
                 await (call if path == "Once" else anext(call.__aiter__()))

@@ -36,7 +36,7 @@ def _file() -> descriptor_pb2.FileDescriptorProto:
 
 
 _pool = descriptor_pool.DescriptorPool()
-_pool.Add(_file())  # type: ignore[no-untyped-call]
+_pool.Add(_file())
 
 ECHO: ServiceDescriptor = _pool.FindServiceByName("kit.test.v1.EchoService")
 EchoRequest: Callable[..., Message] = GetMessageClass(_pool.FindMessageTypeByName("kit.test.v1.EchoRequest"))

@@ -38,6 +38,14 @@ class Channel(Generic[T]):
             self._items.append(item)
             _wake(self._reader)
 
+    def offer(self, item: T) -> bool:
+        """Adds an item without waiting; false when there was no room, or the channel is closed."""
+        if self._closed or len(self._items) >= self._size:
+            return False
+        self._items.append(item)
+        _wake(self._reader)
+        return True
+
     def close(self, error: BaseException | None = None) -> None:
         """Ends the channel, with this error for the reader if there is one; only the first close counts."""
         if not self._closed:

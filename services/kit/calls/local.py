@@ -127,6 +127,9 @@ class LocalStream:
         self._answers.close(cancelled(self._method.path))
         self._task.cancel()
 
+    async def connected(self) -> None:
+        """A local call always is."""
+
     async def __aenter__(self) -> LocalStream:
         return self
 

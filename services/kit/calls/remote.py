@@ -163,6 +163,15 @@ class RemoteStream:
     def cancel(self) -> None:
         self._call.cancel()
 
+    async def connected(self) -> None:
+        try:
+            await self._call.wait_for_connection()
+        except grpc.aio.AioRpcError as error:
+            raise from_rpc_error(error) from None
+        except asyncio.CancelledError:
+            raise_if_not_ours(self._method.path)
+            raise
+
     async def __aenter__(self) -> RemoteStream:
         return self
 

@@ -63,6 +63,8 @@ def _stream_runner(dispatcher: Dispatcher, method: Method) -> Callable[[Any, Con
         try:
             call = _call_of(dispatcher, method, context)
             if method.client_streaming:
+                # Sent at once: a client with nothing to ask yet learns by it that the stream stands.
+                await context.send_initial_metadata(())
                 requests = _Requests(context, method, call.draining)
                 request = requests.channel
             else:

@@ -18,6 +18,9 @@ class Stream(Protocol):
 
     def cancel(self) -> None: ...
 
+    async def connected(self) -> None:
+        """Waits until the server has the call, of a kind in which both sides stream; ServiceError if it never does."""
+
     async def __aenter__(self) -> Stream: ...
 
     async def __aexit__(

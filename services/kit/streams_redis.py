@@ -1,0 +1,324 @@
+"""The event stream over Redis Streams: capped in length, and allowed to lose everything at any moment."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import random
+import secrets
+from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
+from typing import Any, TypeVar, cast
+
+import grpc
+from redis.asyncio import Redis
+from redis.exceptions import RedisError, ResponseError
+
+from services.kit.errors import ServiceError
+from services.kit.logs import get_log
+from services.kit.streams import Batch, Delivery, Entry, Lagged
+
+T = TypeVar("T")
+
+_log = get_log(__name__)
+_GENERATION = "generation"
+_BLOCK_MS = 1_000
+_MAX_BATCH = 256
+_FIRST_BACKOFF_S = 0.05
+_LAST_BACKOFF_S = 2.0
+_BEGINNING = b"0-0"
+
+_TROUBLE = (RedisError, OSError)
+
+
+class RedisStream:
+    """EventStream over one Redis. All keys begin with `prefix`; a topic keeps about `max_entries` entries."""
+
+    def __init__(
+        self, url: str, *, prefix: str = "magnate:", max_entries: int = 10_000, claim_idle_ms: int = 30_000
+    ) -> None:
+        self._url = url
+        self.prefix = prefix
+        self.max_entries = max_entries
+        self.claim_idle_ms = claim_idle_ms
+        self._publisher = self.connect()
+        self._open: set[_Reader] = set()
+
+    def connect(self) -> Redis:
+        """A connection pool; each reader has its own, since a blocking read holds a connection."""
+        return Redis.from_url(self._url, socket_connect_timeout=2, socket_timeout=5 + _BLOCK_MS / 1000)
+
+    async def publish(self, topic: str, items: Sequence[tuple[str, int, bytes]]) -> None:
+        pipeline = self._publisher.pipeline(transaction=False)
+        for key, seq, payload in items:
+            pipeline.xadd(
+                self.prefix + topic, {"k": key, "s": seq, "p": payload}, maxlen=self.max_entries, approximate=True
+            )
+        try:
+            await pipeline.execute()
+        except _TROUBLE as error:
+            raise ServiceError(
+                grpc.StatusCode.UNAVAILABLE, "EVENT_STREAM_DOWN", f"the event stream: {error}", retry_after_ms=200
+            ) from None
+
+    async def subscribe(self, topics: Sequence[str], *, cursors: Mapping[str, str] | None = None) -> RedisSubscription:
+        subscription = RedisSubscription(self, topics, cursors or {})
+        self._open.add(subscription)
+        with contextlib.suppress(*_TROUBLE):
+            await subscription.resolve()
+        return subscription
+
+    async def join(self, group: str, consumer: str, topics: Sequence[str]) -> RedisGroupSubscription:
+        member = RedisGroupSubscription(self, topics, group, consumer)
+        self._open.add(member)
+        with contextlib.suppress(*_TROUBLE):
+            await member.make_groups(b"$")
+        return member
+
+    def forget(self, reader: _Reader) -> None:
+        self._open.discard(reader)
+
+    async def close(self) -> None:
+        for reader in list(self._open):
+            await reader.close()
+        await self._publisher.aclose()
+
+
+class _Reader:
+    """What both kinds of reading share: their own connection, and coming back after trouble."""
+
+    def __init__(self, stream: RedisStream, topics: Sequence[str]) -> None:
+        self._stream = stream
+        self._topics = {(stream.prefix + topic).encode(): topic for topic in topics}
+        self._redis = stream.connect()
+        self._closed = asyncio.Event()
+        self._backoff_s = _FIRST_BACKOFF_S
+
+    async def close(self) -> None:
+        """Ends the iteration, also one that is waiting."""
+        self._closed.set()
+        self._stream.forget(self)
+        await self._redis.aclose()
+
+    async def _unless_closed(self, read: Coroutine[Any, Any, T]) -> T | None:
+        """The result of a read, None when the reader was closed meanwhile."""
+        reading = asyncio.ensure_future(read)
+        closing = asyncio.ensure_future(self._closed.wait())
+        try:
+            await asyncio.wait((reading, closing), return_when=asyncio.FIRST_COMPLETED)
+            return reading.result() if reading.done() and not self._closed.is_set() else None
+        finally:
+            for task in (reading, closing):
+                task.cancel()
+            await asyncio.gather(reading, closing, return_exceptions=True)
+
+    async def _was_trimmed(self, name: bytes, first_read: bytes) -> bool:
+        """Whether nothing is left before this entry in a stream so long that entries have been removed."""
+        pipeline = self._redis.pipeline(transaction=False)
+        pipeline.xlen(name)
+        pipeline.xrange(name, count=1)
+        length, oldest = await pipeline.execute()
+        return length >= self._stream.max_entries and _id_of(oldest[0][0]) >= _id_of(first_read)
+
+    async def _rest(self, error: Exception) -> None:
+        """Waits before the next try; longer each time."""
+        _log.warning("event_stream_lost", error=str(error), retry_ms=int(self._backoff_s * 1000))
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._closed.wait(), self._backoff_s * random.uniform(0.5, 1.0))
+        self._backoff_s = min(self._backoff_s * 2, _LAST_BACKOFF_S)
+
+    def _well(self) -> None:
+        self._backoff_s = _FIRST_BACKOFF_S
+
+
+class RedisSubscription(_Reader):
+    """Reads everything from its own cursors."""
+
+    def __init__(self, stream: RedisStream, topics: Sequence[str], cursors: Mapping[str, str]) -> None:
+        super().__init__(stream, topics)
+        self._cursors = {name: cursors[topic].encode() for name, topic in self._topics.items() if topic in cursors}
+        self._generation: bytes | None = None
+        self._check_cursors = bool(cursors)
+
+    async def resolve(self) -> None:
+        """Fixes "from now on" for topics without a cursor: the id of the last entry there is."""
+        open_ones = [name for name in self._topics if name not in self._cursors]
+        pipeline = self._redis.pipeline(transaction=False)
+        for name in open_ones:
+            pipeline.xrevrange(name, count=1)
+        pipeline.set(self._stream.prefix + _GENERATION, secrets.token_hex(8), nx=True)
+        pipeline.get(self._stream.prefix + _GENERATION)
+        *lasts, _, generation = await pipeline.execute()
+        for name, last in zip(open_ones, lasts, strict=True):
+            self._cursors[name] = last[0][0] if last else _BEGINNING
+        self._generation = generation
+
+    async def __aiter__(self) -> AsyncIterator[Batch | Lagged]:
+        while not self._closed.is_set():
+            try:
+                for found in await self._unless_closed(self._read()) or ():
+                    yield found
+                self._well()
+            except _TROUBLE as error:
+                if not self._closed.is_set():
+                    self._check_cursors = True
+                    await self._rest(error)
+
+    async def _read(self) -> list[Batch | Lagged]:
+        found: list[Batch | Lagged] = []
+        if len(self._cursors) < len(self._topics):
+            late = [topic for name, topic in self._topics.items() if name not in self._cursors]
+            await self.resolve()
+            found += [Lagged(topic, "the event stream was away at the start") for topic in late]
+        pipeline = self._redis.pipeline(transaction=False)
+        pipeline.get(self._stream.prefix + _GENERATION)
+        pipeline.xread(self._streams(), count=_MAX_BATCH)
+        generation, answer = await pipeline.execute()
+        lost = await self._lost(generation)
+        if lost or found:
+            return found + [Lagged(self._topics[name], "the event stream has lost entries") for name in lost]
+        # Without news at once, wait for some; what is lost while we wait shows at the next turn.
+        answer = answer or await self._redis.xread(self._streams(), count=_MAX_BATCH, block=_BLOCK_MS)
+        for name, entries in _pairs(answer):
+            if len(entries) >= _MAX_BATCH and await self._was_trimmed(name, entries[0][0]):
+                found.append(Lagged(self._topics[name], "the reader was slower than the stream keeps entries"))
+            self._cursors[name] = entries[-1][0]
+            found.append(Batch(self._topics[name], _entries(entries), entries[-1][0].decode()))
+        return found
+
+    def _streams(self) -> Any:
+        return dict(self._cursors)
+
+    async def _lost(self, generation: Any) -> list[bytes]:
+        """The topics whose cursor no longer stands for a place in the stream; they are read from their beginning.
+
+        Seen at every turn by the one generation mark that vanishes with everything, and topic by topic after a
+        lost connection, because an older copy of the data may have come back.
+        """
+        lost: list[bytes] = []
+        if generation is None or generation != self._generation:
+            await self._redis.set(self._stream.prefix + _GENERATION, secrets.token_hex(8), nx=True)
+            self._generation = cast(bytes, await self._redis.get(self._stream.prefix + _GENERATION))
+            lost = list(self._topics)
+        elif self._check_cursors:
+            for name, cursor in self._cursors.items():
+                if cursor != _BEGINNING and not await self._redis.xrange(name, cursor, cursor):
+                    lost.append(name)
+        self._check_cursors = False
+        for name in lost:
+            self._cursors[name] = _BEGINNING
+        return lost
+
+
+class RedisGroupSubscription(_Reader):
+    """Reads a share through a consumer group; claims what a dead member left."""
+
+    def __init__(self, stream: RedisStream, topics: Sequence[str], group: str, consumer: str) -> None:
+        super().__init__(stream, topics)
+        self._group = group
+        self._consumer = consumer
+        self._next_claim_s = 0.0
+        self._made = False
+
+    async def make_groups(self, start: bytes) -> list[str]:
+        """Makes the groups that are missing, at `start`; returns their topics."""
+        made: list[str] = []
+        for name, topic in self._topics.items():
+            try:
+                await self._redis.xgroup_create(name, self._group, id=start, mkstream=True)
+                made.append(topic)
+            except ResponseError as error:
+                if "BUSYGROUP" not in str(error):
+                    raise
+        self._made = True
+        return made
+
+    async def __aiter__(self) -> AsyncIterator[Delivery | Lagged]:
+        while not self._closed.is_set():
+            try:
+                for found in await self._unless_closed(self._read()) or ():
+                    yield found
+                self._well()
+            except _TROUBLE as error:
+                if not self._closed.is_set():
+                    await self._rest(error)
+
+    async def _read(self) -> list[Delivery | Lagged]:
+        if not self._made:
+            lost = await self.make_groups(_BEGINNING)
+            if lost:
+                return [Lagged(topic, "the event stream has lost entries") for topic in lost]
+        try:
+            claimed = await self._claim()
+            if claimed:
+                return claimed
+            answer = await self._redis.xreadgroup(
+                self._group,
+                self._consumer,
+                cast(Any, dict.fromkeys(self._topics, ">")),
+                count=_MAX_BATCH,
+                block=min(_BLOCK_MS, max(1, self._stream.claim_idle_ms // 2)),
+            )
+        except ResponseError as error:
+            if "NOGROUP" not in str(error):
+                raise
+            self._made = False
+            return []
+        found: list[Delivery | Lagged] = []
+        for name, entries in _pairs(answer):
+            # A full answer that begins with the oldest entry there is: older ones may have gone unread.
+            if len(entries) >= _MAX_BATCH and await self._was_trimmed(name, entries[0][0]):
+                found.append(Lagged(self._topics[name], "the group was slower than the stream keeps entries"))
+            found += self._deliveries(name, entries)
+        return found
+
+    async def _claim(self) -> list[Delivery | Lagged]:
+        now = asyncio.get_running_loop().time()
+        if now < self._next_claim_s:
+            return []
+        self._next_claim_s = now + self._stream.claim_idle_ms / 2000
+        found: list[Delivery | Lagged] = []
+        for name in self._topics:
+            answer: Any = await self._redis.xautoclaim(
+                name, self._group, self._consumer, self._stream.claim_idle_ms, count=_MAX_BATCH
+            )
+            entries = [(entry_id, fields) for entry_id, fields in answer[1] if fields]
+            found += self._deliveries(name, entries)
+        return found
+
+    def _deliveries(self, name: bytes, entries: Sequence[tuple[bytes, Any]]) -> list[Delivery]:
+        if not entries:
+            return []
+        ids = [entry_id for entry_id, _ in entries]
+        parsed = _entries(entries)
+
+        async def ack() -> None:
+            # Lost acknowledgements only mean that the work comes again.
+            with contextlib.suppress(*_TROUBLE):
+                await self._redis.xack(name, self._group, *ids)
+
+        return [Delivery(self._topics[name], parsed, ack)]
+
+
+def _pairs(answer: Any) -> list[tuple[bytes, list[tuple[bytes, Any]]]]:
+    """The streams of an answer of XREAD, in either of the protocol's forms."""
+    if isinstance(answer, dict):
+        return [(name, [entry for part in parts for entry in part]) for name, parts in answer.items()]
+    return [(name, entries) for name, entries in answer or ()]
+
+
+def _entries(raw: Sequence[tuple[bytes, Any]]) -> tuple[Entry, ...]:
+    return tuple(entry for entry in map(_entry, raw) if entry is not None)
+
+
+def _entry(raw: tuple[bytes, Mapping[bytes, bytes]]) -> Entry | None:
+    """The entry, or None for one that somebody else wrote."""
+    fields = raw[1]
+    try:
+        return Entry(fields[b"k"].decode(), int(fields[b"s"]), fields[b"p"])
+    except (KeyError, ValueError):
+        return None
+
+
+def _id_of(raw: bytes) -> tuple[int, int]:
+    milliseconds, _, number = raw.partition(b"-")
+    return int(milliseconds), int(number)
