@@ -8,20 +8,17 @@ Metrics are named `magnate_<noun>_<unit>[_total]`.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 from opentelemetry import metrics, trace
 from opentelemetry.context import Context
-from opentelemetry.exporter.otlp.proto.grpc.trace_exporter import OTLPSpanExporter
-from opentelemetry.exporter.prometheus import PrometheusMetricReader
 from opentelemetry.metrics import Meter, NoOpMeterProvider
 from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter
 from opentelemetry.trace import NonRecordingSpan, NoOpTracerProvider, Span, SpanContext, SpanKind, TraceFlags
-from prometheus_client import start_http_server
 
 TRACE_HEADER = "traceparent"
 
@@ -45,21 +42,28 @@ class Telemetry:
         metrics_port: int = 0,
         exporter: SpanExporter | None = None,
     ) -> None:
+        # Exporters are loaded by those alone who use them: they cost more memory than a hundred running games.
         resource = Resource.create({"service.name": f"magnate-{service}"})
         if exporter is None and otlp_endpoint:
+            from opentelemetry.exporter.otlp.proto.grpc.trace_exporter import OTLPSpanExporter  # noqa: PLC0415
+
             exporter = OTLPSpanExporter(endpoint=otlp_endpoint, insecure=True)
         self._ratio = trace_ratio if exporter is not None else 0.0
         self._tracer_provider: TracerProvider | None = None
         self._meter_provider: MeterProvider | None = None
-        self._metrics_port = metrics_port
+        self._serve: Callable[[], Callable[[], None]] | None = None
+        self._stop_serving: Callable[[], None] | None = None
         if exporter is not None:
             self._tracer_provider = TracerProvider(resource=resource, shutdown_on_exit=False)
             self._tracer_provider.add_span_processor(BatchSpanProcessor(exporter))
         if metrics_port:
-            reader = PrometheusMetricReader()
-            self._meter_provider = MeterProvider([reader], resource=resource, shutdown_on_exit=False)
+            self._meter_provider, self._serve = _prometheus(metrics_port, resource)
         self._tracer = (self._tracer_provider or NoOpTracerProvider()).get_tracer(_SCOPE)
-        self.meter: Meter = (self._meter_provider or NoOpMeterProvider()).get_meter(_SCOPE)
+        self.meter: Meter = self.meter_of(_SCOPE)
+
+    def meter_of(self, part: str) -> Meter:
+        """The meter of one part, where several services share one telemetry and measure things of one name."""
+        return (self._meter_provider or NoOpMeterProvider()).get_meter(part)
 
     @staticmethod
     def off() -> Telemetry:
@@ -67,9 +71,9 @@ class Telemetry:
         return Telemetry("off")
 
     def serve_metrics(self) -> None:
-        """Opens the Prometheus port, if the service has one."""
-        if self._metrics_port:
-            start_http_server(self._metrics_port)
+        """Opens the Prometheus port, if there is one and it is not open yet."""
+        if self._serve is not None and self._stop_serving is None:
+            self._stop_serving = self._serve()
 
     def root_span(self, name: str) -> AbstractContextManager[Span | None]:
         """Around work that begins here; a share of it, as the ratio says, begins a trace."""
@@ -96,16 +100,42 @@ class Telemetry:
         return self._started(name, SpanKind.CLIENT, None)
 
     def close(self) -> None:
-        """Sends what is left and stops."""
+        """Sends what is left and stops; again it does nothing."""
+        if self._stop_serving is not None:
+            self._stop_serving()
+        self._serve = self._stop_serving = None
         if self._tracer_provider is not None:
             self._tracer_provider.shutdown()
+            self._tracer_provider = None
         if self._meter_provider is not None:
             self._meter_provider.shutdown()
+            self._meter_provider = None
 
     @contextmanager
     def _started(self, name: str, kind: SpanKind, context: Context | None) -> Iterator[Span | None]:
         with self._tracer.start_as_current_span(name, context=context, kind=kind) as span:
             yield span
+
+
+def _prometheus(port: int, resource: Resource) -> tuple[MeterProvider, Callable[[], Callable[[], None]]]:
+    """A provider read by Prometheus, and what opens its port and returns what closes it."""
+    from opentelemetry.exporter.prometheus import PrometheusMetricReader  # noqa: PLC0415
+    from prometheus_client import CollectorRegistry, start_http_server  # noqa: PLC0415
+
+    registry = CollectorRegistry()
+    provider = MeterProvider([PrometheusMetricReader(registry=registry)], resource=resource, shutdown_on_exit=False)
+
+    def open_port() -> Callable[[], None]:
+        server, thread = start_http_server(port, registry=registry)
+
+        def close() -> None:
+            server.shutdown()
+            server.server_close()
+            thread.join()
+
+        return close
+
+    return provider, open_port
 
 
 def current_traceparent() -> str:

@@ -134,7 +134,8 @@ async def test_metadata_and_deadline_reach_the_handler(site: Site) -> None:
     assert seen.metadata["session"] == "abc"
     left = seen.time_left_ms()
     assert left is not None
-    assert 0 < left <= 2_000
+    # gRPC rounds a time-out up as it travels.
+    assert 1_500 < left <= 2_100
     assert seen.method == "/kit.test.v1.EchoService/Once"
 
 

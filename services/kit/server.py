@@ -1,0 +1,312 @@
+"""The shell of a service: ports, health, reflection, background work, and an end that finishes what has begun.
+
+A service runs alone in its process (`run_services` waits for SIGTERM) or with others in one loop, then without a
+port of its own: its handlers are reached by `Service.local`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import random
+import signal
+import sys
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeVar, cast
+
+import grpc
+from google.protobuf.descriptor import ServiceDescriptor
+from grpc_health.v1 import health, health_pb2, health_pb2_grpc
+from grpc_reflection.v1alpha import reflection
+
+from services.kit import logs
+from services.kit.calls import Dispatcher, Gate, Limits, LocalClient, serve
+from services.kit.calls.contract import Contract
+from services.kit.settings import Settings, setting
+from services.kit.telemetry import Telemetry, observable_value
+
+T = TypeVar("T")
+OnFailure = Literal["restart", "stop"]
+
+_FIRST_BACKOFF_S = 0.1
+_LAST_BACKOFF_S = 10.0
+_CHECK_PERIOD_S = 1.0
+_CHECK_LIMIT_S = 3.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServiceSettings(Settings):
+    """What every service can be told; services add their own to it."""
+
+    host: str = setting("MAGNATE_HOST", "127.0.0.1", "address that ports are opened on; 0.0.0.0 in a container")
+    log_level: str = setting(
+        "MAGNATE_LOG_LEVEL", "info", "least level that is written", choices=("debug", "info", "warning", "error")
+    )
+    log_format: str = setting(
+        "MAGNATE_LOG_FORMAT", "auto", "form of a line; auto is text on a terminal", choices=("auto", "json", "text")
+    )
+    trace_ratio: float = setting("MAGNATE_TRACE_RATIO", 0.01, "share of calls that are traced", low=0, high=1)
+    otlp_endpoint: str = setting("MAGNATE_OTLP_ENDPOINT", "", "where traces go (OTLP over gRPC); empty: nowhere")
+    metrics_port: int = setting("MAGNATE_METRICS_PORT", 0, "port for Prometheus; 0: none", low=0, high=65535)
+    max_calls: int = setting("MAGNATE_MAX_CALLS", 1000, "unary calls a service handles at a time", low=1, high=100_000)
+    max_streams: int = setting("MAGNATE_MAX_STREAMS", 10_000, "open streams of a service", low=1, high=1_000_000)
+    max_message_bytes: int = setting(
+        "MAGNATE_MAX_MESSAGE_BYTES", 4 * 1024 * 1024, "largest message a service takes", low=1024, high=1 << 30
+    )
+    shutdown_grace_ms: int = setting(
+        "MAGNATE_SHUTDOWN_GRACE_MS", 5_000, "time to finish what has begun before a stop", low=0, high=600_000
+    )
+
+    def telemetry(self, service: str) -> Telemetry:
+        """The telemetry of a service with these settings."""
+        return Telemetry(
+            service,
+            trace_ratio=self.trace_ratio,
+            otlp_endpoint=self.otlp_endpoint,
+            metrics_port=self.metrics_port,
+        )
+
+    def configure_logs(self, service: str) -> None:
+        """Sends the logs of this process where these settings say."""
+        logs.configure(service=service, level=self.log_level, log_format=cast(logs.LogFormat, self.log_format))
+
+
+class StartError(Exception):
+    """A service that cannot start, in words for the one who started it."""
+
+
+class Service:
+    """One service: register handlers, checks and background work, then `start`; at the end `stop`."""
+
+    def __init__(
+        self,
+        name: str,
+        settings: ServiceSettings,
+        *,
+        telemetry: Telemetry | None = None,
+        limits: Limits | None = None,
+        draw_traces: bool = False,
+    ) -> None:
+        self.name = name
+        self.settings = settings
+        self.telemetry = telemetry or Telemetry.off()
+        self.gate = Gate(limits or Limits(max_calls=settings.max_calls, max_streams=settings.max_streams))
+        self.failed = asyncio.Event()
+        self._draw_traces = draw_traces
+        self._log = logs.get_log(__name__).bind(part=name)
+        self._dispatchers: dict[str, Dispatcher] = {}
+        self._work: list[tuple[str, Callable[[], Coroutine[Any, Any, None]], OnFailure]] = []
+        self._checks: list[tuple[str, Callable[[], Awaitable[object]]]] = []
+        self._closers: list[Callable[[], Awaitable[object]]] = []
+        self._tasks: list[asyncio.Task[None]] = []
+        self._server: grpc.aio.Server | None = None
+        self._health = health.aio.HealthServicer()
+        self._stopping = False
+        self._port = 0
+        self._observe()
+
+    def add_handler(self, descriptor: ServiceDescriptor, handler: object) -> None:
+        """Puts a handler of a contract on this service; before the start."""
+        self._dispatchers[descriptor.full_name] = Dispatcher(
+            Contract.of(descriptor),
+            handler,
+            gate=self.gate,
+            telemetry=self.telemetry,
+            draw_traces=self._draw_traces,
+        )
+
+    def local(self, descriptor: ServiceDescriptor) -> LocalClient:
+        """A client in this process, behind the same gate as the port."""
+        return LocalClient(descriptor, self._dispatchers[descriptor.full_name])
+
+    def add_background(
+        self, name: str, run: Callable[[], Coroutine[Any, Any, None]], *, on_failure: OnFailure = "restart"
+    ) -> None:
+        """Work that runs from start to stop, where it is cancelled. When it fails, it is logged and begun again, or
+        the whole service stops with a failure: for work whose state would be wrong after an error."""
+        self._work.append((name, run, on_failure))
+
+    def add_check(self, name: str, check: Callable[[], Awaitable[object]]) -> None:
+        """Something without which the service is not ready; it raises when that is missing."""
+        self._checks.append((name, check))
+
+    def add_closer(self, close: Callable[[], Awaitable[object]]) -> None:
+        """Called at the end, the last added first."""
+        self._closers.append(close)
+
+    @property
+    def port(self) -> int:
+        """The port that was opened; 0 without one."""
+        return self._port
+
+    async def start(self, port: int | None = None) -> None:
+        """Opens the port (0: any free one; None: none) and begins the background work. Raises StartError."""
+        self.telemetry.serve_metrics()
+        if port is not None:
+            await self._open(port)
+        for name, run, on_failure in self._work:
+            self._tasks.append(asyncio.create_task(self._keep_running(name, run, on_failure), name=name))
+        if self._server is not None:
+            self._tasks.append(asyncio.create_task(self._watch_health(), name="health"))
+        self._log.info("service_started", port=self._port)
+
+    async def stop(self) -> None:
+        """Takes nothing new, finishes what has begun within the grace, then closes everything; never raises."""
+        if self._stopping:
+            return
+        self._stopping = True
+        grace_s = self.settings.shutdown_grace_ms / 1000
+        await self._health.enter_graceful_shutdown()
+        # Streams get the first half to say goodbye, so that those which do not leave time for the calls.
+        draining = asyncio.create_task(self.gate.close_streams(grace_s / 2))
+        if self._server is not None:
+            await self._server.stop(grace_s)
+        else:
+            await self._wait_for_calls(grace_s)
+        await draining
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        for close in reversed(self._closers):
+            try:
+                await close()
+            except Exception as error:
+                self._log.exception("close_failed", error)
+        self.telemetry.close()
+        self._log.info("service_stopped")
+
+    async def _open(self, port: int) -> None:
+        size = self.settings.max_message_bytes
+        server = grpc.aio.server(
+            options=[
+                ("grpc.max_receive_message_length", size),
+                ("grpc.max_send_message_length", -1),
+                ("grpc.so_reuseport", 0),
+                ("grpc.keepalive_time_ms", 20_000),
+                ("grpc.keepalive_timeout_ms", 10_000),
+                ("grpc.keepalive_permit_without_calls", 1),
+                ("grpc.http2.min_recv_ping_interval_without_data_ms", 5_000),
+            ]
+        )
+        for dispatcher in self._dispatchers.values():
+            serve(server, dispatcher)
+        health_pb2_grpc.add_HealthServicer_to_server(self._health, server)
+        names = [*self._dispatchers, health.SERVICE_NAME, reflection.SERVICE_NAME]
+        reflection.enable_server_reflection(names, server)
+        address = f"{self.settings.host}:{port}"
+        try:
+            self._port = server.add_insecure_port(address)
+            await server.start()
+        except RuntimeError:
+            raise StartError(f"{self.name}: cannot open {address}; is it in use, or not an address of here?") from None
+        self._server = server
+        await self._report(ready=not self._checks)
+
+    async def _watch_health(self) -> None:
+        was_ready = not self._checks
+        while self._checks:
+            failing = [name for name, check in self._checks if not await _passes(check)]
+            if (not failing) != was_ready:
+                was_ready = not failing
+                self._log.info("readiness_changed", ready=was_ready, failing=",".join(failing))
+                await self._report(ready=was_ready)
+            await asyncio.sleep(_CHECK_PERIOD_S)
+
+    async def _report(self, *, ready: bool) -> None:
+        status = health_pb2.HealthCheckResponse.SERVING if ready else health_pb2.HealthCheckResponse.NOT_SERVING
+        for name in ("", *self._dispatchers):
+            await self._health.set(name, status)
+
+    async def _keep_running(
+        self, name: str, run: Callable[[], Coroutine[Any, Any, None]], on_failure: OnFailure
+    ) -> None:
+        backoff_s = _FIRST_BACKOFF_S
+        loop = asyncio.get_running_loop()
+        while True:
+            began = loop.time()
+            try:
+                return await run()
+            except Exception as error:
+                self._log.exception("background_failed", error, task=name, then=on_failure)
+            if on_failure == "stop":
+                self.failed.set()
+                return None
+            if loop.time() - began > _LAST_BACKOFF_S:
+                backoff_s = _FIRST_BACKOFF_S
+            await asyncio.sleep(backoff_s * random.uniform(0.5, 1.0))
+            backoff_s = min(backoff_s * 2, _LAST_BACKOFF_S)
+
+    async def _wait_for_calls(self, grace_s: float) -> None:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(grace_s):
+                while self.gate.open_calls:  # noqa: ASYNC110 - a few polls at the very end
+                    await asyncio.sleep(0.01)
+
+    def _observe(self) -> None:
+        meter = self.telemetry.meter_of(self.name)
+        meter.create_observable_gauge(
+            "magnate_open_calls",
+            [lambda _: [observable_value(self.gate.open_calls)]],
+            description="unary calls in work",
+        )
+        meter.create_observable_gauge(
+            "magnate_open_streams", [lambda _: [observable_value(self.gate.open_streams)]], description="streams open"
+        )
+
+
+async def _passes(check: Callable[[], Awaitable[object]]) -> bool:
+    try:
+        async with asyncio.timeout(_CHECK_LIMIT_S):
+            await check()
+    except Exception:
+        return False
+    return True
+
+
+async def run_services(
+    services: Sequence[tuple[Service, int | None]], *, started: Callable[[], None] | None = None
+) -> int:
+    """Starts services in this order on their ports, waits for SIGTERM, SIGINT or a failure, and stops them.
+
+    Returns the exit status: 0 after a signal, 1 when a service failed or could not start. `started` is called when
+    all are up. A second signal ends the process at once.
+    """
+    loop = asyncio.get_running_loop()
+    ended = asyncio.Event()
+
+    def end() -> None:
+        ended.set()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.remove_signal_handler(number)
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, end)
+    running: list[Service] = []
+    waiting = [asyncio.create_task(ended.wait())]
+    try:
+        for service, port in services:
+            running.append(service)
+            await service.start(port)
+            waiting.append(asyncio.create_task(service.failed.wait()))
+        if started is not None:
+            started()
+        await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+    except StartError as error:
+        print(f"magnate: {error}", file=sys.stderr)
+        return 1
+    finally:
+        for task in waiting:
+            task.cancel()
+        for service in reversed(running):
+            await service.stop()
+    return 1 if any(service.failed.is_set() for service in running) else 0
+
+
+def run(main: Coroutine[Any, Any, T]) -> T:
+    """Runs a program's main coroutine on the fastest loop there is."""
+    if sys.platform == "win32":
+        return asyncio.run(main)
+    import uvloop  # noqa: PLC0415 - it does not exist there
+
+    return uvloop.run(main)
