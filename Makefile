@@ -11,7 +11,7 @@ TESTS ?= tests
 
 .DEFAULT_GOAL := help
 .PHONY: help setup proto proto-check proto-baseline fmt lint test test-full play demo bench rules-coverage mutants \
-	games lock clean
+	games lock clean settings
 .DELETE_ON_ERROR:
 
 help: ## Print this list
@@ -81,7 +81,10 @@ lint: setup proto-check ## Style, types, imports and contracts
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
-	@$(BIN)/lint-imports
+	@$(BIN)/lint-imports --no-logo
+
+settings: setup ## Renew docs/settings.md, the table of all environment variables
+	@$(PY) -m tests.tools.settings_table
 
 test: setup ## Run the tests (the share that fits CI); TESTS= names a part
 	@$(PY) -m pytest $(TESTS) -q

@@ -30,7 +30,8 @@ def protoc(arguments: list[str], files: list[Path]) -> None:
 def generate(target: Path, files: list[Path]) -> None:
     """Writes the code of `files` under `target`."""
     plugins = ("python", "grpc_python", "mypy", "mypy_grpc")
-    protoc([f"--{plugin}_out={target}" for plugin in plugins], files)
+    outputs = [f"--{plugin}_out={target}" for plugin in plugins]
+    protoc([*outputs, "--mypy_opt=quiet", "--mypy_grpc_opt=quiet"], files)
     connect = [file for file in files if file.relative_to(PROTO).parts[1] in CONNECT_AREAS]
     if connect:
         protoc([f"--connectrpc_out={target}", "--connectrpc_opt=protobuf=google"], connect)

@@ -10,7 +10,17 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.support.amount import is_full
 from tests.support.servers import PostgresServer, RedisServer
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leaves the long tests to `make test-full`."""
+    if is_full():
+        return
+    long_ones = [item for item in items if item.get_closest_marker("full")]
+    config.hook.pytest_deselected(items=long_ones)
+    items[:] = [item for item in items if item not in long_ones]
 
 
 @pytest.fixture(scope="session")

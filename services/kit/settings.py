@@ -47,9 +47,9 @@ class Setting:
             return "one of " + ", ".join(self.choices)
         kind = {int: "a whole number", float: "a number", str: "text"}[type(self.default)]
         if self.low is not None and self.high is not None:
-            return f"{kind} from {self.low:g} to {self.high:g}"
+            return f"{kind} from {self.low:.12g} to {self.high:.12g}"
         if self.low is not None:
-            return f"{kind} of {self.low:g} or more"
+            return f"{kind} of {self.low:.12g} or more"
         return kind
 
     def read(self, text: str) -> int | float | str | bool:
