@@ -54,9 +54,12 @@ class LocalCaller(Generic[Item, Result]):
         self._timeout_ms = timeout_ms
 
     async def call(self, item: Item, *, timeout_ms: int | None = None) -> Result:
-        """The answer to one item, after at most this time."""
+        """The answer to one item, after at most this time (0: without a bound)."""
+        bound_ms = self._timeout_ms if timeout_ms is None else timeout_ms
         try:
-            async with asyncio.timeout((self._timeout_ms if timeout_ms is None else timeout_ms) / 1000):
+            if not bound_ms:
+                return await self._handle(item)
+            async with asyncio.timeout(bound_ms / 1000):
                 return await self._handle(item)
         except TimeoutError:
             raise _too_late() from None

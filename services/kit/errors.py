@@ -16,7 +16,7 @@ DOMAIN = "magnate"
 DETAILS_KEY = "grpc-status-details-bin"
 
 # A status travels in HTTP/2 trailers, of which peers accept 8 kB in all.
-_MAX_MESSAGE_CHARS = 1024
+_MAX_MESSAGE_CHARS = 512
 _MAX_FIELD_CHARS = 256
 
 _CODES: Mapping[int, grpc.StatusCode] = MappingProxyType({code.value[0]: code for code in grpc.StatusCode})
@@ -116,6 +116,11 @@ def from_rpc_error(error: grpc.aio.AioRpcError) -> ServiceError:
                 break
             return from_status(status)
     return ServiceError(error.code(), error.code().name, error.details() or "")
+
+
+def short_text(error: ServiceError) -> str:
+    """The message as it stands beside the code, where each letter that is not ASCII takes six bytes or more."""
+    return error.message[:100]
 
 
 def trailers(error: ServiceError) -> tuple[tuple[str, bytes], ...]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
+import random
 from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
@@ -37,6 +39,8 @@ class EchoHandler:
                     1500,
                     [error_details_pb2.ResourceInfo(resource_name="door")],
                 )
+            case "long":
+                raise ServiceError(grpc.StatusCode.NOT_FOUND, "LONG", "нема" * 1000, {"a": "ї" * 1000, "b": "x" * 1000})
             case "break":
                 raise ZeroDivisionError("secret inner matter")
             case "bytes":
@@ -153,6 +157,14 @@ async def test_service_error_keeps_everything(site: Site) -> None:
     detail = error.find_detail(error_details_pb2.ResourceInfo)
     assert detail is not None
     assert detail.resource_name == "door"
+
+
+async def test_a_long_error_arrives_cut(site: Site) -> None:
+    with pytest.raises(ServiceError) as caught:
+        await site.client.Once(EchoRequest(text="long"))
+    assert (caught.value.code, caught.value.reason) == (grpc.StatusCode.NOT_FOUND, "LONG")
+    assert caught.value.message.startswith("нема" * 100)
+    assert caught.value.metadata["a"].startswith("ї" * 200)
 
 
 async def test_unknown_exception_becomes_an_incident(site: Site, caplog: pytest.LogCaptureFixture) -> None:
@@ -310,6 +322,25 @@ async def test_malformed_bytes_are_an_invalid_argument(caplog: pytest.LogCapture
             assert caught.value.code() is grpc.StatusCode.INVALID_ARGUMENT
     await server.stop(None)
     assert caplog.records == []
+
+
+async def test_noise_on_the_port_is_no_matter(capfd: pytest.CaptureFixture[str]) -> None:
+    server = grpc.aio.server()
+    serve(server, Dispatcher(Contract.of(ECHO), EchoHandler()))
+    port = server.add_insecure_port("127.0.0.1:0")
+    await server.start()
+    noise = random.Random(7)
+    for size in (1, 100, 5_000):
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(noise.randbytes(size))
+        with contextlib.suppress(ConnectionError, TimeoutError):
+            await writer.drain()
+            await asyncio.wait_for(reader.read(), 0.3)
+        writer.close()
+    async with open_channel(f"127.0.0.1:{port}") as channel:
+        assert text_of(await RemoteClient(ECHO, channel).Once(EchoRequest(text="still here"))) == "still here"
+    await server.stop(None)
+    assert capfd.readouterr().err == ""
 
 
 async def test_unreachable_server_is_unavailable() -> None:

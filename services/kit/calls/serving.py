@@ -15,7 +15,7 @@ from services.kit.calls.channel import Channel
 from services.kit.calls.contract import Method
 from services.kit.calls.dispatch import Dispatcher
 from services.kit.calls.remote import serialise
-from services.kit.errors import ServiceError, trailers
+from services.kit.errors import ServiceError, short_text, trailers
 
 Context = Any
 
@@ -49,7 +49,7 @@ def _unary_runner(dispatcher: Dispatcher, method: Method) -> Callable[[Any, Cont
                 return await dispatcher.unary(method, requests.channel, call)
             return await dispatcher.unary(method, _parse(request, method), call)
         except ServiceError as error:
-            return await context.abort(error.code, error.message, trailers(error))
+            return await context.abort(error.code, short_text(error), trailers(error))
         finally:
             if requests is not None:
                 requests.stop()
@@ -73,7 +73,7 @@ def _stream_runner(dispatcher: Dispatcher, method: Method) -> Callable[[Any, Con
                 async for answer in answers:
                     await context.write(answer)
         except ServiceError as error:
-            await context.abort(error.code, error.message, trailers(error))
+            await context.abort(error.code, short_text(error), trailers(error))
         finally:
             if requests is not None:
                 requests.stop()
