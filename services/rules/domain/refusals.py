@@ -76,6 +76,3 @@ class Refusal:
     statement: str
     message: str
     fields: Mapping[str, int]
-
-    def __hash__(self) -> int:
-        return hash((self.reason, self.rule))
