@@ -282,7 +282,7 @@ def flagship(**changes: str) -> str:
     text = (EDITIONS / "industry.toml").read_text(encoding="utf-8")
     if "at" in changes:
         del changes["at"]
-        text = re.sub(r"(?ms)^# A person against bots.*?(?=^\[\[groups\]\])", "", text)
+        text = re.sub(r"(?ms)^# A person against bots.*?(?=^# The statement of)", "", text)
     for key, value in changes.items():
         text, count = re.subn(rf"(?m)^{key} = .*$", f"{key} = {value}".replace("\\", r"\\"), text, count=1)
         assert count == 1, key

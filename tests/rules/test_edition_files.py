@@ -33,7 +33,7 @@ def test_an_edition_has_every_parameter_under_its_own_name() -> None:
     assert len(named) == 85
     assert sorted(PARAMETERS) == sorted(named)
     fields = {field.name for field in dataclasses.fields(Edition)}
-    assert fields == {*named, "id", "version", "names", "by_seating"}
+    assert fields == {*named, "id", "version", "names", "by_seating", "statements"}
 
 
 @pytest.mark.parametrize("edition_id", OTHERS)

@@ -18,13 +18,15 @@ from services.rules.adapters.toml_lines import TomlFile, read_toml
 from services.rules.domain.board import Card, Group, Names, build_board
 from services.rules.domain.edition import Edition, SeatingValue
 from services.rules.domain.parameters import Seating
+from services.rules.domain.rulebook import RULES
 
 __all__ = ["EDITIONS", "Catalogue", "EditionError", "Problem", "load_catalogue", "load_edition"]
 
 #: the editions that come with the program
 EDITIONS = Path(__file__).resolve().parents[1] / "editions"
 
-_TOP_KEYS = ("id", "version", "base", "names", "parameters", "at", "groups")
+_TOP_KEYS = ("id", "version", "base", "names", "parameters", "at", "groups", "statements")
+_STATEMENT = re.compile(r"[A-Z]{3}-[A-Z]+-[0-9]{2}")
 _EDITION_ID = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 _COLOUR = re.compile(r"#[0-9a-f]{6}")
 
@@ -67,6 +69,8 @@ class _Sheet:
     parameters: dict[str, _Raw]
     at: dict[tuple[str, str], _Raw]
     groups: _Raw | None
+    #: rule -> statement of the edition's ledger
+    statements: dict[str, _Raw]
 
 
 def load_edition(path: Path) -> Edition:
@@ -123,7 +127,10 @@ def _read_sheet(file: TomlFile, problems: list[Problem]) -> _Sheet:
             else:
                 at[seating, name] = _Raw(value, file, ("at", seating, name))
     groups = _Raw(file.data["groups"], file, ("groups",)) if "groups" in file.data else None
-    return _Sheet(file=file, parameters=parameters, at=at, groups=groups)
+    statements = {
+        rule: _Raw(value, file, ("statements", rule)) for rule, value in _table(file, problems, "statements").items()
+    }
+    return _Sheet(file=file, parameters=parameters, at=at, groups=groups, statements=statements)
 
 
 def _table(file: TomlFile, problems: list[Problem], *path: str) -> dict[str, Any]:
@@ -138,7 +145,7 @@ def _table(file: TomlFile, problems: list[Problem], *path: str) -> dict[str, Any
 
 def _read_base(path: Path, file: TomlFile, problems: list[Problem]) -> _Sheet:
     name = file.data["base"]
-    nothing = _Sheet(file=file, parameters={}, at={}, groups=None)
+    nothing = _Sheet(file=file, parameters={}, at={}, groups=None, statements={})
     if not isinstance(name, str) or Path(name).name != name or not (path.parent / name).is_file():
         problems.append(file.problem(f"no such file beside this one: {name!r}", "base"))
         return nothing
@@ -157,6 +164,7 @@ def _overlay(base: _Sheet, top: _Sheet) -> _Sheet:
         parameters={**base.parameters, **top.parameters},
         at={**kept, **top.at},
         groups=top.groups or base.groups,
+        statements={**base.statements, **top.statements},
     )
 
 
@@ -210,6 +218,7 @@ def _build(path: Path, sheet: _Sheet, problems: list[Problem]) -> Edition | None
     well_formed = not problems
     cells, cards = _read_board(path, sheet.parameters.get("board"), problems)
     groups = _read_groups(sheet, cells, problems)
+    statements = _read_statements(sheet, problems)
     if well_formed:
         _check(sheet, values, by_seating, problems)
         for fault in _data_faults(values, decks, cells, cards):
@@ -217,7 +226,27 @@ def _build(path: Path, sheet: _Sheet, problems: list[Problem]) -> Edition | None
     if problems:
         return None
     board = build_board(name=sheet.parameters["board"].value, cells=cells.cells, groups=groups)
-    return Edition(**head, **values, by_seating=by_seating, board=board, decks=_build_decks(decks, cards))
+    return Edition(
+        **head,
+        **values,
+        by_seating=by_seating,
+        board=board,
+        decks=_build_decks(decks, cards),
+        statements=statements,
+    )
+
+
+def _read_statements(sheet: _Sheet, problems: list[Problem]) -> dict[str, str]:
+    """The statement of the ledger that each rule of the rulebook stands for."""
+    for rule, raw in sheet.statements.items():
+        if rule not in RULES:
+            problems.append(raw.problem("no rule of the rulebook"))
+        elif not isinstance(raw.value, str) or not _STATEMENT.fullmatch(raw.value):
+            problems.append(raw.problem(f"must be the id of a statement, is {raw.value!r}"))
+    missing = [rule for rule in RULES if rule not in sheet.statements]
+    if missing:
+        problems.append(sheet.file.problem(f"no statement for {', '.join(missing)}", "statements"))
+    return {rule: str(raw.value) for rule, raw in sheet.statements.items()}
 
 
 def _data_faults(

@@ -1,4 +1,4 @@
-"""What a seat may ask for, and what the services ask for: one class for each command of docs/rules/parameters.md, 3.2."""
+"""What a seat and the services may ask for: one class for each command of docs/rules/parameters.md, 3.2."""
 
 from typing import Literal
 
@@ -278,7 +278,7 @@ Action = (
 
 @value
 class Command:
-    """An action, the seat that asks for it, and the decision that it answers (0: none). Services' commands have seat -1."""
+    """An action, the seat that asks (-1: a service), and the decision that it answers (0: none)."""
 
     seat: int
     decision_id: int

@@ -38,6 +38,8 @@ class Edition:
     names: Names
     #: values that differ at tables of some seating; empty in the flat edition of a table
     by_seating: tuple[SeatingValue, ...]
+    #: rule of rulebook.py -> statement of the ledger that it stands for
+    statements: Mapping[str, str]
 
     # Setup and turn
     #: the cells [I SETUP-04; M SETUP-01 -07; B SETUP-01 -03; T SETUP-02 -16]

@@ -1,7 +1,8 @@
 """The state of a game, and the small records it is made of.
 
-One shape for all editions (docs/rules/parameters.md, section 4). A state is a value: outside the folds nobody changes one.
-The folds change a private copy in place, because copying 40 cells for every event would be most of a command's cost.
+One shape for all editions (docs/rules/parameters.md, section 4). A state is a value: outside the folds nobody
+changes one. The folds change a private copy in place, because copying 40 cells for every event would be
+most of a command's cost.
 """
 
 from typing import Literal
@@ -30,9 +31,7 @@ DecisionKind = Literal[
     "pause_vote",
     "paused",
 ]
-DeadlineKind = Literal[
-    "turn", "payment", "lot", "bid", "open_lot", "answer", "pause_vote", "pause_max", "countdown"
-]
+DeadlineKind = Literal["turn", "payment", "lot", "bid", "open_lot", "answer", "pause_vote", "pause_max", "countdown"]
 MoneyReason = Literal[
     "start_cash",
     "deal",

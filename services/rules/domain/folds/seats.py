@@ -1,0 +1,32 @@
+"""Small facts about seats, read by folds and moves alike."""
+
+from services.rules.domain.state import CollectFrame, PaymentFrame, State, TradeFrame
+
+
+def clockwise(state: State, seat: int) -> tuple[int, ...]:
+    """Seats in play other than `seat`, in ascending order from its neighbour, wrapping round."""
+    in_play = state.in_play
+    count = len(in_play)
+    return tuple([other for other in [*range(seat + 1, count), *range(seat)] if in_play[other]])
+
+
+def debt_of(state: State, seat: int) -> PaymentFrame | None:
+    """The open payment of a seat."""
+    for frame in state.agenda:
+        if frame.__class__ is PaymentFrame and frame.payer == seat:
+            return frame
+    return None
+
+
+def open_trade(state: State) -> TradeFrame | None:
+    """The open offer."""
+    for frame in state.agenda:
+        if isinstance(frame, TradeFrame):
+            return frame
+    return None
+
+
+def without_seat(frame: CollectFrame, seat: int) -> CollectFrame | None:
+    """The frame when a payer is done or gone; None when nobody is left to pay."""
+    payers = tuple(payer for payer in frame.payers if payer != seat)
+    return CollectFrame(frame.seat, frame.amount, frame.card, payers) if payers else None

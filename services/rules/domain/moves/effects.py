@@ -1,0 +1,135 @@
+"""What cards do: the closed list of effects of docs/rules/parameters.md, 3.7."""
+
+from collections.abc import Callable
+
+from services.rules.domain import chance
+from services.rules.domain.board import CELL_COUNT, Card
+from services.rules.domain.events import CardDrawn, Jailed, MoneyMoved, ReleaseCardMoved, TripRemembered
+from services.rules.domain.folds.seats import clockwise
+from services.rules.domain.moves.money import charge
+from services.rules.domain.moves.walking import jump, step_back, walk_to
+from services.rules.domain.parties import BANK, NONE
+from services.rules.domain.play import Play
+from services.rules.domain.state import Claim, CollectFrame, State
+
+
+def draw_card(play: Play, seat: int, deck: str) -> None:
+    """Draws the top card, which acts at once (IND-CARD-01); a second random trip in one roll is skipped for the next
+    card (IND-CARD-10, -13)."""
+    cards = play.edition.decks[deck]
+    for _ in cards:
+        number = play.state.decks[deck][0]
+        card = cards[number]
+        if card.effect == "random_trip" and play.state.trip_taken:
+            play.emit(CardDrawn(seat, deck, number, True))
+        else:
+            play.emit(CardDrawn(seat, deck, number))
+            EFFECTS[card.effect](play, seat, card)
+            return
+
+
+def _name(card: Card) -> str:
+    return f"{card.deck}/{card.key}"
+
+
+def gain(play: Play, seat: int, card: Card) -> None:
+    """From the bank (IND-CARD-17)."""
+    play.emit(MoneyMoved(BANK, seat, card.amount, "card", NONE, _name(card)))
+
+
+def pay(play: Play, seat: int, card: Card) -> None:
+    """To the bank (IND-CARD-17)."""
+    charge(play, seat, (Claim(BANK, card.amount),), "card", NONE, _name(card))
+
+
+def pay_each(play: Play, seat: int, card: Card) -> None:
+    """One payment to all rivals together: all or nobody (IND-CARD-18)."""
+    claims = tuple(Claim(rival, card.amount) for rival in clockwise(play.state, seat))
+    charge(play, seat, claims, "card", NONE, _name(card))
+
+
+def collect_each(play: Play, seat: int, card: Card) -> None:
+    """The payers stand in the agenda since the card was drawn; see run_collect."""
+
+
+def run_collect(play: Play, frame: CollectFrame) -> None:
+    """The next payer pays, or becomes a debtor while the others wait (IND-CARD-19)."""
+    charge(play, frame.payers[0], (Claim(frame.seat, frame.amount),), "card", NONE, frame.card)
+
+
+def pay_per_building(play: Play, seat: int, card: Card) -> None:
+    """For each house, and for each hotel as one hotel (IND-CARD-20)."""
+    state, edition = play.state, play.edition
+    amount = building_levy(state, seat, card, edition.houses_under_hotel + 1)
+    if amount:
+        charge(play, seat, (Claim(BANK, amount),), "card", NONE, _name(card))
+
+
+def building_levy(state: State, seat: int, card: Card, top: int) -> int:
+    """Units due for the buildings of a seat; without a second amount, the first one holds for every level."""
+    amount = 0
+    for cell, level in enumerate(state.levels):
+        if level and state.owners[cell] == seat:
+            if card.amount2 is not None and level == top:
+                amount += card.amount2
+            else:
+                amount += card.amount * level
+    return amount
+
+
+def move_to(play: Play, seat: int, card: Card) -> None:
+    """Forward to a cell (IND-CARD-06, -15)."""
+    walk_to(play, seat, play.edition.board.cell_of_key[card.target])
+
+
+def move_nearest(play: Play, seat: int, card: Card) -> None:
+    """Forward to the nearest cell of a kind, beginning with the next one (IND-CARD-11, -14)."""
+    kinds = play.edition.board.kind
+    cell = play.state.position[seat]
+    for step in range(1, CELL_COUNT + 1):
+        if kinds[(cell + step) % CELL_COUNT] == card.target:
+            walk_to(play, seat, (cell + step) % CELL_COUNT)
+            return
+
+
+def move_by(play: Play, seat: int, card: Card) -> None:
+    """Back by some cells; forward where the amount is positive."""
+    if card.amount < 0:
+        step_back(play, seat, -card.amount)
+    else:
+        walk_to(play, seat, (play.state.position[seat] + card.amount) % CELL_COUNT)
+
+
+def random_trip(play: Play, seat: int, card: Card) -> None:
+    """Uniform over all cells but the present and the remembered one (IND-CARD-07, -12)."""
+    state = play.state
+    excluded = (state.position[seat], state.trip_memory)
+    cells = [cell for cell in range(CELL_COUNT) if cell not in excluded]
+    cell = cells[chance.draw(state.config, state.draws, len(cells))]
+    play.emit(TripRemembered(cell))
+    jump(play, seat, cell)
+
+
+def goto_jail(play: Play, seat: int, card: Card) -> None:
+    """To jail, without salary (IND-JAIL-01, -02)."""
+    play.emit(Jailed(seat, "card"))
+
+
+def release_card(play: Play, seat: int, card: Card) -> None:
+    """The drawer keeps a release (IND-CARD-04, -05)."""
+    play.emit(ReleaseCardMoved(card.deck, BANK, seat))
+
+
+EFFECTS: dict[str, Callable[[Play, int, Card], None]] = {
+    "gain": gain,
+    "pay": pay,
+    "pay_each": pay_each,
+    "collect_each": collect_each,
+    "pay_per_building": pay_per_building,
+    "move_to": move_to,
+    "move_nearest": move_nearest,
+    "move_by": move_by,
+    "random_trip": random_trip,
+    "goto_jail": goto_jail,
+    "release_card": release_card,
+}
