@@ -1,0 +1,69 @@
+"""What running games wait for: deadlines for the clock, turns for the bots."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from magnate.game.v1 import update_pb2
+from magnate.table.v1 import table_pb2, table_service_pb2
+
+from services.table.application import page_tokens
+from services.table.application.bot_watch import turns_of
+from services.table.application.ports import LiveGame, Store, TableKey
+
+_DEFAULT_PAGE = 500
+
+
+class ListDeadlines:
+    """Deadlines in force, table by table."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    async def run(
+        self, shards: Sequence[int], page_size: int, page_token: str
+    ) -> tuple[list[table_service_pb2.TableDeadlines], str]:
+        """The page and the token of the next one; tables without a deadline are left out."""
+        games, token = await _live(self._store, "deadlines", shards, page_size, page_token)
+        found = []
+        for game in games:
+            update = update_pb2.Update.FromString(game.last_update)
+            if update.deadlines:
+                found.append(
+                    table_service_pb2.TableDeadlines(
+                        table_id=game.table_id,
+                        shard=game.shard,
+                        seq=update.last_seq,
+                        deadlines=update.deadlines,
+                        grace_ms=game.grace_ms,
+                    )
+                )
+        return found, token
+
+
+class ListBotTurns:
+    """Bots that are asked now."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    async def run(self, shards: Sequence[int], page_size: int, page_token: str) -> tuple[list[table_pb2.BotTurn], str]:
+        """The page and the token of the next one."""
+        games, token = await _live(self._store, "turns", shards, page_size, page_token)
+        turns: list[table_pb2.BotTurn] = []
+        for game in games:
+            table = await self._store.load_table(TableKey(game.shard, game.table_id)) if game.has_bots else None
+            if table is not None:
+                turns.extend(turns_of(table, update_pb2.Update.FromString(game.last_update)))
+        return turns, token
+
+
+async def _live(
+    store: Store, kind: str, shards: Sequence[int], page_size: int, page_token: str
+) -> tuple[list[LiveGame], str]:
+    size = page_size or _DEFAULT_PAGE
+    games = await store.list_live(sorted(set(shards)), page_tokens.decode(kind, page_token), size + 1)
+    if len(games) <= size:
+        return games, ""
+    last = games[size - 1]
+    return games[:size], page_tokens.encode(kind, last.shard, last.table_id)

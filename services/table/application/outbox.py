@@ -1,0 +1,171 @@
+"""The way from the log to the event stream: at least once, and in order for each table.
+
+There is no table of messages: the log is the outbox, and each game has a mark of how far it is published. What has
+been committed here goes out at once, from memory; the marks follow in bulk. What the marks do not cover after a
+while (a crash, a stream that was away for too long) is read from the log again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from magnate.table.v1 import table_pb2
+
+from services.kit.errors import ServiceError
+from services.kit.logs import get_log
+from services.table.application.messages import table_message
+from services.table.application.options import Options
+from services.table.application.ports import Message, Meter, Publisher, Store, TableKey, Wall
+from services.table.domain.table import Table
+
+_log = get_log(__name__)
+_MAX_BATCH = 256
+_FIRST_BACKOFF_S = 0.05
+_LAST_BACKOFF_S = 2.0
+_RECOVERED_PER_PASS = 200
+_LOBBY_SUFFIX = ":lobby"
+_BOT_SUFFIX = ":bot"
+# One probe stands for all shards that share a database; its answer is looked for on the first one.
+PROBE_SHARD = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Queued:
+    message: Message
+    key: TableKey | None = None
+    is_lobby: bool = False
+
+
+class Outbox:
+    """Takes what has been committed and brings it to the event stream."""
+
+    def __init__(self, store: Store, publisher: Publisher, wall: Wall, meter: Meter, options: Options) -> None:
+        self._store = store
+        self._publisher = publisher
+        self._wall = wall
+        self._meter = meter
+        self._options = options
+        self._queue: deque[_Queued] = deque()
+        self._wake = asyncio.Event()
+        self._empty = asyncio.Event()
+        self._empty.set()
+        self._game_marks: dict[TableKey, int] = {}
+        self._lobby_marks: dict[TableKey, int] = {}
+        # Tables whose messages did not fit; they are read from the log when the stream takes messages again.
+        self._behind: set[TableKey] = set()
+
+    def update_committed(
+        self, key: TableKey, last_seq: int, update: bytes, turns: Sequence[table_pb2.BotTurn] = ()
+    ) -> None:
+        """An update is on disk; the turns of bots that it brings go out right behind it."""
+        if key in self._behind:
+            return
+        if len(self._queue) >= self._options.outbox_size:
+            self._behind.add(key)
+            return
+        payload = table_pb2.StreamMessage(update=update).SerializeToString()
+        self._push(_Queued(Message(key.shard, key.table_id, last_seq, payload), key))
+        for turn in turns:
+            self.bot_asked(turn)
+
+    def bot_asked(self, turn: table_pb2.BotTurn) -> None:
+        """A bot is asked, or asked again."""
+        payload = table_pb2.StreamMessage(bot_turn=turn).SerializeToString()
+        self._push(_Queued(Message(turn.shard, turn.table_id + _BOT_SUFFIX, turn.seq, payload)))
+
+    def table_changed(self, table: Table) -> None:
+        """A table has changed outside its game."""
+        payload = table_pb2.StreamMessage(table=table_message(table)).SerializeToString()
+        message = Message(table.shard, table.table_id + _LOBBY_SUFFIX, table.lobby_version, payload)
+        self._push(_Queued(message, TableKey(table.shard, table.table_id), is_lobby=True))
+
+    def probe_committed(self, probe_id: str) -> None:
+        """A probe is on disk."""
+        payload = table_pb2.StreamMessage(probe=table_pb2.ProbeSeen(probe_id=probe_id)).SerializeToString()
+        self._push(_Queued(Message(PROBE_SHARD, "probe:" + probe_id, 1, payload)))
+
+    async def flush(self, limit_s: float) -> None:
+        """Waits until everything is on the stream and marked, at most this long."""
+        try:
+            async with asyncio.timeout(limit_s):
+                await self._empty.wait()
+                await self.write_marks()
+        except TimeoutError:
+            _log.warning("outbox_left", messages=len(self._queue))
+
+    async def run(self) -> None:
+        """Publishes for ever; for one background task."""
+        backoff_s = _FIRST_BACKOFF_S
+        while True:
+            if not self._queue:
+                self._empty.set()
+                self._wake.clear()
+                await self._wake.wait()
+            batch = [self._queue[index] for index in range(min(len(self._queue), _MAX_BATCH))]
+            try:
+                await self._publisher.publish([queued.message for queued in batch])
+            except ServiceError as error:
+                _log.warning("publish_failed", reason=error.reason, waiting=len(self._queue))
+                self._meter.outbox_length(len(self._queue))
+                await asyncio.sleep(backoff_s)
+                backoff_s = min(backoff_s * 2, _LAST_BACKOFF_S)
+                continue
+            backoff_s = _FIRST_BACKOFF_S
+            for queued in batch:
+                self._queue.popleft()
+                self._mark(queued)
+            self._meter.published(len(batch))
+
+    async def run_upkeep(self) -> None:
+        """Writes the marks, and reads again what they do not cover; for one background task."""
+        await self.recover()
+        since_s = self._wall.monotonic_s()
+        while True:
+            await asyncio.sleep(self._options.mark_every_ms / 1000)
+            self._meter.outbox_length(len(self._queue))
+            await self.write_marks()
+            if self._wall.monotonic_s() - since_s >= self._options.recover_after_ms / 1000:
+                since_s = self._wall.monotonic_s()
+                await self.recover()
+
+    async def write_marks(self) -> None:
+        """Notes in the store what the stream has taken since the last time."""
+        games, self._game_marks = self._game_marks, {}
+        lobbies, self._lobby_marks = self._lobby_marks, {}
+        if games:
+            await self._store.mark_published(list(games.items()))
+        if lobbies:
+            await self._store.mark_lobby_published(list(lobbies.items()))
+
+    async def recover(self) -> None:
+        """Publishes from the store what was committed a while ago and is not marked; unless a backlog explains it."""
+        if self._queue:
+            return
+        before_ms = self._wall.unix_ms() - self._options.recover_after_ms
+        for table in await self._store.unpublished_lobbies(before_ms, _RECOVERED_PER_PASS):
+            self.table_changed(table)
+        for game in await self._store.unpublished(before_ms, _RECOVERED_PER_PASS):
+            key = TableKey(game.shard, game.table_id)
+            if game.published_seq < self._game_marks.get(key, 0):
+                continue
+            # What is committed while we read waits for the next pass, so that nothing overtakes.
+            self._behind.add(key)
+            rows, _ = await self._store.read_log(key, game.published_seq, self._options.outbox_size)
+            self._behind.discard(key)
+            for row in rows:
+                self.update_committed(key, row.last_seq, row.update)
+            _log.info("published_again", table_id=game.table_id, after_seq=game.published_seq, updates=len(rows))
+
+    def _push(self, queued: _Queued) -> None:
+        self._queue.append(queued)
+        self._empty.clear()
+        self._wake.set()
+
+    def _mark(self, queued: _Queued) -> None:
+        if queued.key is None:
+            return
+        marks = self._lobby_marks if queued.is_lobby else self._game_marks
+        marks[queued.key] = max(marks.get(queued.key, 0), queued.message.seq)

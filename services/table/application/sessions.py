@@ -1,0 +1,58 @@
+"""Who a token belongs to: looked up by its session's key, compared by hash, remembered for a moment."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+
+from services.table.application.options import Options
+from services.table.application.ports import Store, Wall
+from services.table.application.secret_texts import are_equal, hash_of, session_id_of
+from services.table.domain.refusals import Reason, RefusalError
+from services.table.domain.session import Session
+from services.table.domain.shards import is_table_id, shard_of
+
+
+class Sessions:
+    """Finds sessions. Another replica's renewal of a token is noticed after `session_cache_ms` at the latest."""
+
+    def __init__(self, store: Store, wall: Wall, options: Options) -> None:
+        self._store = store
+        self._wall = wall
+        self._options = options
+        self._known: OrderedDict[str, tuple[Session, int]] = OrderedDict()
+
+    async def require(self, token: str) -> Session:
+        """The session of a token; refuses with `no_session`."""
+        now_ms = self._wall.unix_ms()
+        session_id = session_id_of(token)
+        if session_id is None or not is_table_id(session_id):
+            raise _no_session()
+        session = self._remembered(session_id, now_ms)
+        if session is None:
+            session = await self._store.load_session(shard_of(session_id), session_id)
+            if session is None:
+                raise _no_session()
+            self._remember(session, now_ms)
+        if session.is_over(now_ms) or not are_equal(session.token_hash, hash_of(token)):
+            raise _no_session()
+        return session
+
+    def forget(self, session: Session) -> None:
+        """The session has changed: ask the store next time."""
+        self._known.pop(session.session_id, None)
+
+    def _remembered(self, session_id: str, now_ms: int) -> Session | None:
+        entry = self._known.get(session_id)
+        if entry is None or entry[1] <= now_ms:
+            return None
+        return entry[0]
+
+    def _remember(self, session: Session, now_ms: int) -> None:
+        self._known[session.session_id] = (session, now_ms + self._options.session_cache_ms)
+        self._known.move_to_end(session.session_id)
+        if len(self._known) > self._options.session_cache_size:
+            self._known.popitem(last=False)
+
+
+def _no_session() -> RefusalError:
+    return RefusalError(Reason.NO_SESSION, "there is no valid session with this token")

@@ -1,0 +1,61 @@
+"""A seat's command: who gives it, and whether he may."""
+
+from __future__ import annotations
+
+from magnate.game.v1 import command_pb2
+
+from services.table.application.commands import Commands, Done, Order
+from services.table.application.errors import from_refused
+from services.table.application.hot_tables import HotTable
+from services.table.application.limits import Limiter
+from services.table.application.lobby import key_of
+from services.table.application.sessions import Sessions
+from services.table.domain.refusals import Reason, RefusalError
+
+# Ids of commands that this service gives itself; nobody else may use them up.
+RESERVED = "magnate:"
+_NOT_FOR_SEATS = ("expire", "withdraw")
+
+
+class Submit:
+    """Checks the caller, then does the command. With an empty token the bots service plays bots' seats."""
+
+    def __init__(self, commands: Commands, sessions: Sessions, limiter: Limiter) -> None:
+        self._commands = commands
+        self._sessions = sessions
+        self._limiter = limiter
+
+    async def run(self, token: str, table_id: str, command: command_pb2.Command) -> Done:
+        """Raises ServiceError; when it returns, the command is on disk."""
+        try:
+            key = key_of(table_id)
+            stamp = self._commands.stamp(key)
+            session_id = ""
+            if token:
+                session_id = (await self._sessions.require(token)).session_id
+                self._limiter.take(session_id)
+            _check(command)
+        except RefusalError as refused:
+            raise from_refused(refused) from None
+
+        def authorise(hot: HotTable) -> None:
+            seat = command.seat
+            holder = hot.holders[seat] if seat < len(hot.holders) else None
+            if holder is None or holder.session_id != session_id:
+                if not session_id and holder is not None:
+                    raise RefusalError(Reason.NO_SESSION, "a person's seat is played with a session token")
+                raise RefusalError(Reason.NOT_YOUR_SEAT, "this session does not hold the seat", {"seat": str(seat)})
+
+        return await self._commands.do(Order(key, command, stamp, authorise))
+
+
+def _check(command: command_pb2.Command) -> None:
+    kind = command.WhichOneof("action")
+    if kind is None:
+        raise RefusalError(Reason.MALFORMED, "the command has no action", {"field": "command.action"})
+    if kind in _NOT_FOR_SEATS:
+        raise RefusalError(Reason.NOT_ALLOWED, f"{kind} is not for seats")
+    if command.command_id.startswith(RESERVED):
+        raise RefusalError(
+            Reason.MALFORMED, f"command ids that begin with {RESERVED} are reserved", {"field": "command.command_id"}
+        )

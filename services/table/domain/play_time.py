@@ -1,0 +1,45 @@
+"""Play time between two readings: extrapolated for a while, never backwards."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """One reading of the clock service; `received_s` is a monotonic moment of our own, in seconds."""
+
+    play_time_ms: int
+    epoch: int
+    running: bool
+    valid_for_ms: int
+    received_s: float
+
+
+class Track:
+    """Play time of one shard as this process knows it."""
+
+    __slots__ = ("_highest_ms", "_reading")
+
+    def __init__(self) -> None:
+        self._reading: Reading | None = None
+        self._highest_ms = 0
+
+    def follow(self, reading: Reading) -> bool:
+        """Takes a reading over; false for one of a lower epoch, which is void."""
+        if self._reading is not None and reading.epoch < self._reading.epoch:
+            return False
+        self._reading = reading
+        return True
+
+    def now_ms(self, now_s: float) -> int | None:
+        """Play time at this monotonic moment; it stands still when readings stay away. None before the first one."""
+        reading = self._reading
+        if reading is None:
+            return None
+        value = reading.play_time_ms
+        if reading.running:
+            value += max(0, min(int((now_s - reading.received_s) * 1000), reading.valid_for_ms))
+        # A late reading, or the first of a new epoch, may lie behind what was said already.
+        self._highest_ms = max(self._highest_ms, value)
+        return self._highest_ms
