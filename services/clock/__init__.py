@@ -1,0 +1,1 @@
+"""Play time and running deadlines: the only one that says that time is up."""

@@ -1,0 +1,53 @@
+"""The clock in a process of its own: `python -m services.clock`."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from magnate.gateway.v1 import gateway_service_pb2
+from magnate.table.v1 import table_service_pb2
+
+from services.clock.main import build
+from services.clock.settings import ClockSettings
+from services.kit.calls import RemoteClient, open_channel
+from services.kit.server import run, run_services
+from services.kit.settings import SettingsError
+from services.kit.streams_redis import RedisStream
+
+TABLE = table_service_pb2.DESCRIPTOR.services_by_name["TableService"]
+GATEWAY = gateway_service_pb2.DESCRIPTOR.services_by_name["GatewayService"]
+
+
+async def serve(settings: ClockSettings) -> int:
+    """Runs the clock until a signal; returns the exit status."""
+    telemetry = settings.telemetry("clock")
+    stream = RedisStream(settings.redis_url)
+    tables, gateways = open_channel(settings.table_address), open_channel(settings.gateway_address)
+    service = build(
+        settings,
+        table_client=RemoteClient(TABLE, tables, telemetry=telemetry),
+        gateway_client=RemoteClient(GATEWAY, gateways, telemetry=telemetry),
+        stream=stream,
+        telemetry=telemetry,
+    )
+    service.add_closer(tables.close)
+    service.add_closer(gateways.close)
+    service.add_closer(stream.close)
+    return await run_services([(service, settings.port)])
+
+
+def main() -> int:
+    """Reads the settings and serves; 2 when they are not allowed."""
+    try:
+        settings = ClockSettings.load(os.environ)
+        settings.pace()
+    except SettingsError as error:
+        print(f"magnate: {error}", file=sys.stderr)
+        return 2
+    settings.configure_logs("clock")
+    return run(serve(settings))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

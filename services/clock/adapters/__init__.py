@@ -1,0 +1,1 @@
+"""How the clock reaches the world: its store, its handler, its clients."""

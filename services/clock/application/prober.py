@@ -1,0 +1,107 @@
+"""Sends probes and moves play time by those that come back."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+
+from services.clock.application.ports import Probes
+from services.clock.application.state import State
+from services.clock.domain.play_time import NS_PER_MS, Instant, Outage
+from services.kit.errors import ServiceError
+from services.kit.logs import get_log
+
+_log = get_log(__name__)
+
+
+class Prober:
+    """One probe a period, whatever became of those before; one more when a deadline is about to be due or one was lost.
+
+    Probes may overlap: a slow site is playable, one that answers nothing is not.
+    """
+
+    def __init__(
+        self, state: State, probes: Probes, *, on_advance: Callable[[], None], on_outage: Callable[[], None]
+    ) -> None:
+        self._state = state
+        self._probes = probes
+        self._on_advance = on_advance
+        self._on_outage = on_outage
+        self._next_number = 1
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._lost_one = asyncio.Event()
+
+    async def run(self) -> None:
+        """Until it is cancelled."""
+        try:
+            while True:
+                now = self._state.timepiece.now()
+                self._tick(now)
+                self._send()
+                await self._rest(now)
+        finally:
+            for task in self._tasks:
+                task.cancel()
+
+    def _tick(self, now: Instant) -> None:
+        play_time = self._state.play_time
+        if play_time.tick(now):
+            outage = play_time.open_outage
+            _log.warning("play_time_stands", cause=outage.cause if outage else "", play_time_ms=play_time.play_time_ms)
+        if not play_time.running:
+            # Also while it stands still, so that readers know that it does, and not that the clock is gone.
+            self._state.readings.publish(play_time.read(now))
+
+    def _send(self) -> None:
+        task = asyncio.create_task(self._probe(f"{self._state.play_time.epoch}-{self._next_number}"))
+        self._next_number += 1
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _probe(self, probe_id: str) -> None:
+        sent = self._state.timepiece.now()
+        instruments = self._state.instruments
+        try:
+            with instruments.telemetry.root_span("clock.probe"):
+                await self._probes.probe(probe_id)
+        except ServiceError as error:
+            instruments.probes_lost.add(1)
+            _log.debug("probe_lost", probe_id=probe_id, reason=error.reason)
+            self._lost_one.set()
+            return
+        now = self._state.timepiece.now()
+        instruments.probe_seconds.record((now.mono_ns - sent.mono_ns) / 1e9)
+        self._returned(now)
+
+    def _returned(self, now: Instant) -> None:
+        ended = self._state.play_time.probe_returned(now)
+        self._state.readings.publish(self._state.play_time.read(now))
+        if ended is not None:
+            self._ended(ended)
+        self._on_advance()
+
+    def _ended(self, outage: Outage) -> None:
+        self._state.unsaved.append(outage)
+        self._state.instruments.outages.add(1, {"cause": outage.cause.value})
+        self._state.instruments.given_back_ms.add(outage.given_back_ms, {"cause": outage.cause.value})
+        _log.info("play_time_runs", cause=outage.cause, given_back_ms=outage.given_back_ms)
+        self._on_outage()
+
+    async def _rest(self, sent: Instant) -> None:
+        """Until the next probe has to leave."""
+        pace = self._state.pace
+        spacing_ns = pace.probe_spacing_ms * NS_PER_MS
+        self._lost_one.clear()
+        await asyncio.sleep(self._seconds_until(sent.mono_ns + spacing_ns))
+        next_ns = sent.mono_ns + pace.probe_period_ms * NS_PER_MS
+        due_ms = self._state.deadlines.next_ms()
+        due_ns = None if due_ms is None else self._state.play_time.expected_ns(due_ms)
+        if due_ns is not None:
+            next_ns = min(next_ns, due_ns)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self._seconds_until(next_ns)):
+                await self._lost_one.wait()
+
+    def _seconds_until(self, mono_ns: int) -> float:
+        return max(0.0, (mono_ns - self._state.timepiece.now().mono_ns) / 1e9)

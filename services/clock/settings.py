@@ -1,0 +1,76 @@
+"""What the clock can be told through the environment."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from services.clock.application.state import Pace
+from services.kit.server import ServiceSettings
+from services.kit.settings import SettingsError, setting
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClockSettings(ServiceSettings):
+    """Settings of the clock."""
+
+    port: int = setting("MAGNATE_CLOCK_PORT", 7430, "port of the clock service", low=0, high=65535)
+    database_url: str = setting(
+        "MAGNATE_DATABASE_URL", "sqlite:///magnate.db", "database, `sqlite:///PATH` or `postgresql://...`", secret=True
+    )
+    redis_url: str = setting(
+        "MAGNATE_REDIS_URL", "redis://127.0.0.1:6379/0", "Redis that carries the event stream", secret=True
+    )
+    table_address: str = setting("MAGNATE_TABLE_ADDRESS", "127.0.0.1:7420", "where the table service is")
+    gateway_address: str = setting("MAGNATE_GATEWAY_ADDRESS", "127.0.0.1:7400", "where the gateways are")
+    clock_token: str = setting(
+        "MAGNATE_CLOCK_TOKEN", "", "secret that lets the clock send probes through a gateway", secret=True
+    )
+    grace_ms: int = setting(
+        "MAGNATE_GRACE_MS", 500, "play time after a deadline in which a command still counts", low=0, high=60_000
+    )
+    probe_period_ms: int = setting(
+        "MAGNATE_PROBE_PERIOD_MS", 250, "time between two probes of the clock", low=20, high=10_000
+    )
+    probe_longest_gap_ms: int = setting(
+        "MAGNATE_PROBE_LONGEST_GAP_MS",
+        375,
+        "longest time between two probes that came back for it to count as play time; above the period",
+        low=21,
+        high=20_000,
+    )
+    probe_limit_ms: int = setting(
+        "MAGNATE_PROBE_LIMIT_MS", 1_000, "time after which a probe is lost", low=20, high=60_000
+    )
+    checkpoint_ms: int = setting(
+        "MAGNATE_CLOCK_CHECKPOINT_MS",
+        1_000,
+        "time between two checkpoints of play time; so much a crash gives the players at most",
+        low=20,
+        high=60_000,
+    )
+    relist_ms: int = setting(
+        "MAGNATE_CLOCK_RELIST_MS",
+        60_000,
+        "time after which the deadlines are read from the table service again, in case an update was lost",
+        low=1_000,
+        high=3_600_000,
+    )
+    expire_limit_ms: int = setting(
+        "MAGNATE_CLOCK_EXPIRE_LIMIT_MS", 5_000, "time a table has to end a deadline", low=100, high=60_000
+    )
+    max_expiries: int = setting(
+        "MAGNATE_CLOCK_MAX_EXPIRIES", 64, "deadlines that are being ended at a time", low=1, high=10_000
+    )
+
+    def pace(self) -> Pace:
+        """How often the clock does things. Raises SettingsError when it could never count anything."""
+        if self.probe_longest_gap_ms <= self.probe_period_ms:
+            raise SettingsError("MAGNATE_PROBE_LONGEST_GAP_MS must be above MAGNATE_PROBE_PERIOD_MS")
+        return Pace(
+            probe_period_ms=self.probe_period_ms,
+            longest_gap_ms=self.probe_longest_gap_ms,
+            checkpoint_ms=self.checkpoint_ms,
+            relist_ms=self.relist_ms,
+            grace_ms=self.grace_ms,
+            max_in_flight=self.max_expiries,
+        )

@@ -1,0 +1,44 @@
+"""Brings the tables of one service up to date. Each service has revisions and a version table of its own, so that
+several may share a database.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import zlib
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from weakref import WeakKeyDictionary
+
+import sqlalchemy as sa
+
+Run = Callable[[Callable[[sa.Connection], None]], Awaitable[object]]
+
+# Alembic keeps its context in globals: two migrations of one process must not overlap.
+_locks: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Lock] = WeakKeyDictionary()
+
+
+async def upgrade(run: Run, *, versions: Path, version_table: str) -> None:
+    """Runs the revisions of the folder `versions` that are missing.
+
+    `run` does its argument in one transaction on a connection (for asyncpg `AsyncConnection.run_sync`, for SQLite in
+    a thread, say). On Postgres other processes that migrate the same tables wait for this one.
+    """
+    lock = _locks.setdefault(asyncio.get_running_loop(), asyncio.Lock())
+    async with lock:
+        await run(lambda connection: _upgrade(connection, versions, version_table))
+
+
+def _upgrade(connection: sa.Connection, versions: Path, version_table: str) -> None:
+    # Only here: nobody needs it later, and it is not small.
+    from alembic import command  # noqa: PLC0415
+    from alembic.config import Config  # noqa: PLC0415
+
+    if connection.dialect.name == "postgresql":
+        connection.execute(sa.text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": zlib.crc32(version_table.encode())})
+    config = Config()
+    config.set_main_option("script_location", str(Path(__file__).parent))
+    config.set_main_option("path_separator", "os")
+    config.set_main_option("version_locations", str(versions).replace("%", "%%"))
+    config.attributes.update(connection=connection, version_table=version_table)
+    command.upgrade(config, "head")
