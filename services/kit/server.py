@@ -98,6 +98,7 @@ class Service:
         self._dispatchers: dict[str, Dispatcher] = {}
         self._work: list[tuple[str, Callable[[], Coroutine[Any, Any, None]], OnFailure]] = []
         self._checks: list[tuple[str, Callable[[], Awaitable[object]]]] = []
+        self._openers: list[Callable[[], Awaitable[object]]] = []
         self._closers: list[Callable[[], Awaitable[object]]] = []
         self._tasks: list[asyncio.Task[None]] = []
         self._server: grpc.aio.Server | None = None
@@ -118,7 +119,11 @@ class Service:
 
     def local(self, descriptor: ServiceDescriptor) -> LocalClient:
         """A client in this process, behind the same gate as the port."""
-        return LocalClient(descriptor, self._dispatchers[descriptor.full_name])
+        return LocalClient(descriptor, self.dispatcher(descriptor))
+
+    def dispatcher(self, descriptor: ServiceDescriptor) -> Dispatcher:
+        """The methods of a registered handler, for a port of another kind."""
+        return self._dispatchers[descriptor.full_name]
 
     def add_background(
         self, name: str, run: Callable[[], Coroutine[Any, Any, None]], *, on_failure: OnFailure = "restart"
@@ -130,6 +135,10 @@ class Service:
     def add_check(self, name: str, check: Callable[[], Awaitable[object]]) -> None:
         """Something without which the service is not ready; it raises when that is missing."""
         self._checks.append((name, check))
+
+    def add_opener(self, open_more: Callable[[], Awaitable[object]]) -> None:
+        """Called at the start, after the port is open and before the background work; it may raise StartError."""
+        self._openers.append(open_more)
 
     def add_closer(self, close: Callable[[], Awaitable[object]]) -> None:
         """Called at the end, the last added first."""
@@ -145,6 +154,8 @@ class Service:
         self.telemetry.serve_metrics()
         if port is not None:
             await self._open(port)
+        for open_more in self._openers:
+            await open_more()
         for name, run, on_failure in self._work:
             self._tasks.append(asyncio.create_task(self._keep_running(name, run, on_failure), name=name))
         if self._server is not None:

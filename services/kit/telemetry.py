@@ -42,7 +42,7 @@ class Telemetry:
         metrics_port: int = 0,
         exporter: SpanExporter | None = None,
     ) -> None:
-        # Exporters are loaded by those alone who use them: they cost more memory than a hundred running games.
+        # Exporters are loaded by those alone who use them: they take many megabytes.
         resource = Resource.create({"service.name": f"magnate-{service}"})
         if exporter is None and otlp_endpoint:
             from opentelemetry.exporter.otlp.proto.grpc.trace_exporter import OTLPSpanExporter  # noqa: PLC0415
