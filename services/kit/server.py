@@ -11,7 +11,7 @@ import contextlib
 import random
 import signal
 import sys
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar, cast
 
@@ -22,7 +22,9 @@ from grpc_reflection.v1alpha import reflection
 
 from services.kit import logs
 from services.kit.calls import Dispatcher, Gate, Limits, LocalClient, serve
+from services.kit.calls.call import NO_METADATA
 from services.kit.calls.contract import Contract
+from services.kit.errors import ServiceError
 from services.kit.settings import Settings, setting
 from services.kit.telemetry import Telemetry, observable_value
 
@@ -87,6 +89,7 @@ class Service:
         telemetry: Telemetry | None = None,
         limits: Limits | None = None,
         draw_traces: bool = False,
+        answer_metadata: Mapping[str, str] = NO_METADATA,
     ) -> None:
         self.name = name
         self.settings = settings
@@ -94,6 +97,7 @@ class Service:
         self.gate = Gate(limits or Limits(max_calls=settings.max_calls, max_streams=settings.max_streams))
         self.failed = asyncio.Event()
         self._draw_traces = draw_traces
+        self._answer_metadata = answer_metadata
         self._log = logs.get_log(__name__).bind(part=name)
         self._dispatchers: dict[str, Dispatcher] = {}
         self._work: list[tuple[str, Callable[[], Coroutine[Any, Any, None]], OnFailure]] = []
@@ -115,6 +119,7 @@ class Service:
             gate=self.gate,
             telemetry=self.telemetry,
             draw_traces=self._draw_traces,
+            answer_metadata=self._answer_metadata,
         )
 
     def local(self, descriptor: ServiceDescriptor) -> LocalClient:
@@ -154,8 +159,11 @@ class Service:
         self.telemetry.serve_metrics()
         if port is not None:
             await self._open(port)
-        for open_more in self._openers:
-            await open_more()
+        try:
+            for open_more in self._openers:
+                await open_more()
+        except (OSError, ServiceError) as error:
+            raise StartError(f"{self.name}: cannot start: {error}") from None
         for name, run, on_failure in self._work:
             self._tasks.append(asyncio.create_task(self._keep_running(name, run, on_failure), name=name))
         if self._server is not None:

@@ -205,3 +205,22 @@ async def test_messages_beyond_the_limit_are_refused() -> None:
             await RemoteClient(ECHO, channel).Once(EchoRequest(text="x" * 4096))
         assert caught.value.code is grpc.StatusCode.RESOURCE_EXHAUSTED
     await service.stop()
+
+
+async def test_openers_run_once_the_port_is_open_and_their_failure_is_clear(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    service, _ = make()
+    seen: list[int] = []
+
+    async def note() -> None:
+        seen.append(service.port)
+
+    async def fail() -> None:
+        raise ConnectionRefusedError("the store is away")
+
+    service.add_opener(note)
+    service.add_opener(fail)
+    assert await run_services([(service, 0)]) == 1
+    assert seen[0] > 0
+    assert capsys.readouterr().err == "magnate: echo: cannot start: the store is away\n"
