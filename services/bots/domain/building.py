@@ -94,7 +94,9 @@ def _blocked_street(edition: Edition, state: State, seat: int, kind: str) -> tup
 
 def _limit_used(state: State, seat: int) -> bool:
     """Whether the seat has built in this visit, or in a turn that allows one step."""
-    return any(scope in ("visit", "turn") and what == "build" for scope, what, _keys in state.counters)
+    return any(
+        scope in ("visit", "turn") and what == "build" and seat in keys[:1] for scope, what, keys in state.counters
+    )
 
 
 def redeem(edition: Edition, state: State, option: Option | None, seat: int) -> Action | None:

@@ -1,0 +1,69 @@
+"""The bots in a process of their own: `python -m services.bots`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Sequence
+
+from google.rpc import status_pb2
+from magnate.table.v1 import table_service_pb2 as table_pb
+
+from services.bots.main import build
+from services.bots.settings import BotsSettings
+from services.kit.batches import BatchCaller
+from services.kit.calls import RemoteClient, open_channel
+from services.kit.errors import ServiceError, from_status
+from services.kit.server import run, run_services
+from services.kit.settings import SettingsError
+from services.kit.streams_redis import RedisStream
+
+TABLE = table_pb.DESCRIPTOR.services_by_name["TableService"]
+
+
+def _wrap(items: Sequence[tuple[int, table_pb.SubmitRequest]]) -> table_pb.SubmitStreamRequest:
+    return table_pb.SubmitStreamRequest(
+        items=[table_pb.SubmitStreamRequest.Item(call_id=number, request=request) for number, request in items]
+    )
+
+
+def _unwrap(
+    response: table_pb.SubmitStreamResponse,
+) -> Iterable[tuple[int, table_pb.SubmitResponse | ServiceError]]:
+    for item in response.items:
+        if item.WhichOneof("result") == "status":
+            yield item.call_id, from_status(status_pb2.Status.FromString(item.status))
+        else:
+            yield item.call_id, item.response
+
+
+async def serve(settings: BotsSettings) -> int:
+    """Runs the bots until a signal; returns the exit status."""
+    telemetry = settings.telemetry("bots")
+    stream = RedisStream(settings.redis_url)
+    tables = open_channel(settings.table_address)
+    client = RemoteClient(TABLE, tables, telemetry=telemetry)
+    submitter: BatchCaller[table_pb.SubmitRequest, table_pb.SubmitResponse] = BatchCaller(
+        open_stream=client.SubmitStream, wrap=_wrap, unwrap=_unwrap, name="submit"
+    )
+    service = build(settings, table_client=client, submitter=submitter, stream=stream, telemetry=telemetry)
+    service.add_closer(tables.close)
+    service.add_closer(stream.close)
+    service.add_closer(submitter.close)
+    await submitter.start()
+    return await run_services([(service, settings.port)])
+
+
+def main() -> int:
+    """Reads the settings and serves; 2 when they are not allowed."""
+    try:
+        settings = BotsSettings.load(os.environ)
+    except SettingsError as error:
+        print(f"magnate: {error}", file=sys.stderr)
+        return 2
+    settings.configure_logs("bots")
+    return run(serve(settings))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
