@@ -69,7 +69,7 @@ proto-check: $(VENV)/.development ## Lint the contracts and look for breaking ch
 	@echo 'contracts: lint and compatibility are fine'
 
 proto-baseline: $(VENV)/.development ## Renew proto/baseline.binpb from the present contracts
-	@cd proto && ../$(BIN)/buf build -o baseline.binpb
+	@cd proto && ../$(BIN)/buf build --exclude-source-info -o baseline.binpb
 
 # ---- checks -------------------------------------------------------------------------------------------------------
 
