@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from types import TracebackType
@@ -14,11 +14,12 @@ from typing import Any, cast
 import grpc
 from google.protobuf.message import Message
 
-from services.kit.calls.call import Call
+from services.kit.calls.call import NO_METADATA, Call
 from services.kit.calls.contract import Contract, Method
 from services.kit.errors import ServiceError
 from services.kit.logs import get_log
 from services.kit.telemetry import TRACE_HEADER, Telemetry
+from services.kit.validation import validate
 
 # A handler may give a message, or the bytes of one that it has serialised before.
 Payload = Message | bytes
@@ -100,7 +101,12 @@ class Gate:
 
 
 class Dispatcher:
-    """The methods of one handler behind a gate. `draw_traces`: calls enter the site here and may begin a trace."""
+    """The methods of one handler behind a gate. `draw_traces`: calls enter the site here and may begin a trace.
+
+    A request outside the limits of its contract does not reach the handler. Where the client streams, the messages
+    are the handler's to check (`validate`), for one bad message should not end the stream. `answer_metadata` goes out
+    with the end of every call over a network.
+    """
 
     def __init__(
         self,
@@ -110,6 +116,7 @@ class Dispatcher:
         gate: Gate | None = None,
         telemetry: Telemetry | None = None,
         draw_traces: bool = False,
+        answer_metadata: Mapping[str, str] = NO_METADATA,
     ) -> None:
         missing = [name for name in contract.methods if not callable(getattr(handler, name, None))]
         if missing:
@@ -119,6 +126,7 @@ class Dispatcher:
         self._handler = handler
         self.telemetry = telemetry or Telemetry.off()
         self.draw_traces = draw_traces
+        self.answer_metadata = tuple(answer_metadata.items())
         self.seconds = self.telemetry.meter.create_histogram(
             "magnate_call_seconds",
             unit="s",
@@ -132,6 +140,8 @@ class Dispatcher:
         try:
             run = cast(Callable[[object, Call], Awaitable[Payload]], getattr(self._handler, method.name))
             with _Observed(self, method, call):
+                if not method.client_streaming:
+                    validate(cast(Message, request))
                 return await run(request, call)
         finally:
             self.gate.leave_call()
@@ -142,6 +152,8 @@ class Dispatcher:
         try:
             run = cast(Callable[[object, Call], AsyncIterator[Payload]], getattr(self._handler, method.name))
             with _Observed(self, method, call):
+                if not method.client_streaming:
+                    validate(cast(Message, request))
                 async with aclosing(cast(Any, run(request, call))) as answers:
                     async for answer in answers:
                         yield answer

@@ -44,12 +44,14 @@ def _unary_runner(dispatcher: Dispatcher, method: Method) -> Callable[[Any, Cont
         requests: _Requests | None = None
         try:
             call = _call_of(dispatcher, method, context)
+            if dispatcher.answer_metadata:
+                context.set_trailing_metadata(dispatcher.answer_metadata)
             if method.client_streaming:
                 requests = _Requests(context, method, call.draining)
                 return await dispatcher.unary(method, requests.channel, call)
             return await dispatcher.unary(method, _parse(request, method), call)
         except ServiceError as error:
-            return await context.abort(error.code, short_text(error), trailers(error))
+            return await context.abort(error.code, short_text(error), (*trailers(error), *dispatcher.answer_metadata))
         finally:
             if requests is not None:
                 requests.stop()
@@ -62,6 +64,8 @@ def _stream_runner(dispatcher: Dispatcher, method: Method) -> Callable[[Any, Con
         requests: _Requests | None = None
         try:
             call = _call_of(dispatcher, method, context)
+            if dispatcher.answer_metadata:
+                context.set_trailing_metadata(dispatcher.answer_metadata)
             if method.client_streaming:
                 # Sent at once: a client with nothing to ask yet learns by it that the stream stands.
                 await context.send_initial_metadata(())
@@ -73,7 +77,7 @@ def _stream_runner(dispatcher: Dispatcher, method: Method) -> Callable[[Any, Con
                 async for answer in answers:
                     await context.write(answer)
         except ServiceError as error:
-            await context.abort(error.code, short_text(error), trailers(error))
+            await context.abort(error.code, short_text(error), (*trailers(error), *dispatcher.answer_metadata))
         finally:
             if requests is not None:
                 requests.stop()
