@@ -1,0 +1,50 @@
+"""What is measured of the gateway beside its calls."""
+
+from __future__ import annotations
+
+from gateway.application.hub import Hub
+from gateway.application.play_time import PlayTimes
+from services.kit.telemetry import Telemetry, observable_value
+
+
+class Instruments:
+    """Open watches, cut clients, how far the event stream lags, and commands by what became of them."""
+
+    def __init__(self, telemetry: Telemetry, hub: Hub, play_times: PlayTimes) -> None:
+        self._hub = hub
+        self._play_times = play_times
+        meter = telemetry.meter_of("gateway")
+        self._commands = meter.create_counter(
+            "magnate_gateway_commands_total", description="commands, by `done` or the reason of their refusal"
+        )
+        meter.create_observable_gauge(
+            "magnate_gateway_watches",
+            [lambda _: [observable_value(len(hub.watches))]],
+            description="watches open",
+        )
+        meter.create_observable_gauge(
+            "magnate_gateway_watched_tables",
+            [lambda _: [observable_value(len(hub.feeds))]],
+            description="tables watched",
+        )
+        meter.create_observable_counter(
+            "magnate_gateway_slow_clients_total",
+            [lambda _: [observable_value(hub.slow_cuts)]],
+            description="clients cut because they read too slowly",
+        )
+        meter.create_observable_gauge(
+            "magnate_gateway_stream_lag_milliseconds",
+            [lambda _: [observable_value(self.lag_ms())]],
+            description="play time now less that of the newest update heard; grows while nobody plays",
+        )
+
+    def command(self, outcome: str) -> None:
+        """Counts a command."""
+        self._commands.add(1, {"outcome": outcome})
+
+    def lag_ms(self) -> int:
+        """Milliseconds of play time since the newest update was decided, 0 before the first."""
+        reading = self._play_times.at(0)
+        if reading is None or not self._hub.newest_play_time_ms:
+            return 0
+        return max(0, reading.play_time_ms - self._hub.newest_play_time_ms)

@@ -1,0 +1,1 @@
+"""Pure parts of the gateway: numbers and words in, decisions out."""
