@@ -5,11 +5,11 @@ from functools import lru_cache
 
 from services.rules.domain.edition import Edition
 from services.rules.domain.folds.deeds import auction_frame
-from services.rules.domain.moves.auction import bid_range, lots, opening_range
+from services.rules.domain.moves.auction import bid_range, lot_choices
 from services.rules.domain.moves.building import build_choices, sale_choices
 from services.rules.domain.moves.debt import bank_sale_choices
 from services.rules.domain.moves.trade import trade_choices, trade_used
-from services.rules.domain.options import LotChoice, Option, OptionKind
+from services.rules.domain.options import Option, OptionKind
 from services.rules.domain.state import DecisionKind, State
 
 
@@ -69,9 +69,8 @@ def _trade_answer(edition: Edition, state: State, seat: int, options: list[Optio
 
 def _lots(edition: Edition, state: State, seat: int, options: list[Option]) -> None:
     if edition.own_auction is not None:
-        cells = lots(edition, state, seat)
-        if cells:
-            choices = tuple([LotChoice(cell, opening_range(edition, state, seat, cell)) for cell in cells])
+        choices = lot_choices(edition, state, seat)
+        if choices:
             options.append(Option(seat, "open_auction", lots=choices))
 
 

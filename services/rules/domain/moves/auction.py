@@ -14,10 +14,10 @@ from services.rules.domain.events import (
 from services.rules.domain.folds.deeds import auction_frame
 from services.rules.domain.folds.seats import clockwise, debt_of
 from services.rules.domain.moves.asking import ask, ask_until, close, lift, set_deadline
-from services.rules.domain.moves.checks import bad_cell, group_built
+from services.rules.domain.moves.checks import bad_cell, built_groups, group_built
 from services.rules.domain.moves.money import bank_value
 from services.rules.domain.moves.trade import trade_used
-from services.rules.domain.options import AmountRange
+from services.rules.domain.options import AmountRange, LotChoice
 from services.rules.domain.parties import BANK, NONE
 from services.rules.domain.play import Play, refuse
 from services.rules.domain.refusals import Refusal
@@ -148,20 +148,35 @@ def pass_bid(play: Play, command: Command) -> Refusal | None:
 def lots(edition: Edition, state: State, seat: int) -> list[int]:
     """Own deeds that the seat may put up now (IND-OWNAUC-02, -03, -19, IND-DEBT-06, -09)."""
     scope = "debt" if debt_of(state, seat) is not None else "turn"
+    owners, counters = state.owners, state.counters
+    blocked = built_groups(edition, state)
     return [
         cell
         for cell in edition.board.deeds
-        if state.owners[cell] == seat
-        and not group_built(edition, state, cell)
-        and (scope, "lot", (cell,)) not in state.counters
+        if owners[cell] == seat and cell not in blocked and (scope, "lot", (cell,)) not in counters
     ]
 
 
-def opening_range(edition: Edition, state: State, seat: int, cell: int) -> AmountRange:
-    """Openings from the bank value in tens up to the richest rival's cash; the bank value always (IND-OWNAUC-10)."""
-    least = bank_value(edition, state, cell)
-    richest = max([state.cash[rival] for rival in clockwise(state, seat)])
-    return AmountRange(least, max(least, richest - (richest - least) % OPENING_STEP), OPENING_STEP)
+def lot_choices(edition: Edition, state: State, seat: int) -> tuple[LotChoice, ...]:
+    """The lots with the openings allowed."""
+    cells = lots(edition, state, seat)
+    if not cells:
+        return ()
+    richest = richest_rival(state, seat)
+    half_price = edition.board.half_price
+    return tuple([LotChoice(cell, openings(half_price[cell], richest)) for cell in cells])
+
+
+def richest_rival(state: State, seat: int) -> int:
+    """The highest cash among rivals."""
+    return max([cash for rival, cash in enumerate(state.cash) if rival != seat and state.in_play[rival]])
+
+
+def openings(least: int, richest: int) -> AmountRange:
+    """From the bank value in tens up to the richest rival's cash; the bank value always (IND-OWNAUC-10)."""
+    if richest < least:
+        return AmountRange(least, least, OPENING_STEP)
+    return AmountRange(least, richest - (richest - least) % OPENING_STEP, OPENING_STEP)
 
 
 def open_auction(play: Play, command: Command) -> Refusal | None:
@@ -175,7 +190,7 @@ def open_auction(play: Play, command: Command) -> Refusal | None:
     refusal = bad_cell(edition, cell) or _lot_refusal(edition, state, seat, cell, in_debt)
     if refusal is not None:
         return refusal
-    allowed = opening_range(edition, state, seat, cell)
+    allowed = openings(bank_value(edition, state, cell), richest_rival(state, seat))
     if not allowed.holds(action.opening_bid):
         fields = {"least": allowed.least, "greatest": allowed.greatest, "step": allowed.step}
         return refuse(edition, "opening_out_of_range", "lot_opening", "no such opening", fields)

@@ -5,7 +5,7 @@ from services.rules.domain.edition import Edition
 from services.rules.domain.events import DeedMoved, MoneyMoved, TradeClosed, TradeOffered
 from services.rules.domain.folds.seats import debt_of, open_trade
 from services.rules.domain.moves.asking import ask, close
-from services.rules.domain.moves.checks import bad_cell, group_built
+from services.rules.domain.moves.checks import bad_cell, built_groups, group_built
 from services.rules.domain.moves.money import bank_value
 from services.rules.domain.options import AmountRange, DeedChoice, TradeBound, TradeChoice
 from services.rules.domain.parties import NONE
@@ -214,9 +214,10 @@ def trade_choices(edition: Edition, state: State, seat: int, sale_only: bool) ->
         return ()
     deeds: list[list[int]] = [[] for _ in state.in_play]
     owners = state.owners
+    blocked = built_groups(edition, state)
     for cell in edition.board.deeds:
         owner = owners[cell]
-        if owner >= 0 and not group_built(edition, state, cell):
+        if owner >= 0 and cell not in blocked:
             deeds[owner].append(cell)
     own = deeds[seat]
     values = [DeedChoice(cell, bank_value(edition, state, cell)) for cell in own]
@@ -239,7 +240,7 @@ def _choice(
     wanted: list[int],
 ) -> TradeChoice | None:
     limit = state.cash[to]
-    if state.counters and edition.bot_offers is not None and state.config.seats[seat].kind == "bot":
+    if _keeps_silent(state, seat, to):
         own = [cell for cell in own if not silenced(edition, state, seat, to, cell)]
         wanted = [cell for cell in wanted if not silenced(edition, state, seat, to, cell)]
         values = [deed for deed in values if deed.cell in own]
@@ -250,6 +251,11 @@ def _choice(
     bounds = _bounds(edition, state, seat, to, limit)
     exchange = AmountRange(0, cash) if wanted else None
     return TradeChoice(to, tuple(wanted), tuple(own), exchange, sales, limit, bounds)
+
+
+def _keeps_silent(state: State, seat: int, to: int) -> bool:
+    """Whether the partner has refused anything of this bot (IND-TRADE-19)."""
+    return any([what == "silence" and keys[:2] == (seat, to) for _, what, keys in state.counters])
 
 
 def _bounds(edition: Edition, state: State, seat: int, to: int, limit: int) -> tuple[TradeBound, ...]:
