@@ -84,7 +84,7 @@ class PlaySeat:
         level = level_named(turn.level) or LEVELS[STANDARD]
         began = time.perf_counter()
         action = level.bot.choose(
-            position.edition, position.view, position.options, turn.seat, seed_of(turn.table_id, turn.seat)
+            position.edition, position.view, position.options, turn.seat, seed_of(position.view.config.seed_hash, turn.seat)
         )
         self._instruments.chosen(level.name, time.perf_counter() - began)
         return action
@@ -134,6 +134,6 @@ def _is_open(position: Position, turn: Turn) -> bool:
     )
 
 
-def seed_of(table_id: str, seat: int) -> int:
-    """The bot's own seed: lasting for its seat, the same in every replica."""
-    return int.from_bytes(hashlib.sha256(f"{table_id}/{seat}".encode()).digest()[:8], "big")
+def seed_of(seed_hash: str, seat: int) -> int:
+    """The bot's own seed: lasting for its seat, the same in every replica and in every game of one seed."""
+    return int.from_bytes(hashlib.sha256(f"{seed_hash}/{seat}".encode()).digest()[:8], "big")
