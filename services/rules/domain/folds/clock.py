@@ -10,7 +10,6 @@ from services.rules.domain.events import (
     DecisionClosed,
     DecisionOpened,
 )
-from services.rules.domain.folds.turn import set_roll_stage
 from services.rules.domain.state import AuctionFrame, Decision, State, TurnFrame
 
 #: deadlines that outlive the decision they are first named with
@@ -18,13 +17,11 @@ LOT_DEADLINES = ("lot", "open_lot")
 
 
 def decision_opened(edition: Edition, state: State, event: DecisionOpened) -> None:
-    """What the game waits for. `manage` closes the roll before it; `purchase` settles the landing."""
+    """What the game waits for. `manage` closes the roll before it."""
     state.decision = Decision(event.decision_id, event.kind, event.seats, event.deadline_id)
     state.next_decision = event.decision_id + 1
     if event.kind == "manage":
         state.agenda = [TurnFrame(event.seats[0], "manage")]
-    elif event.kind == "purchase":
-        set_roll_stage(state, "settled")
 
 
 def decision_closed(edition: Edition, state: State, event: DecisionClosed) -> None:

@@ -34,9 +34,14 @@ def move_pieces(edition: Edition, state: State, from_level: int, to_level: int) 
 
 
 def deed_moved(edition: Edition, state: State, event: DeedMoved) -> None:
-    """To the bank a deed goes bare (IND-DEBT-15, IND-BANK-01); memories about it end (IND-TRADE-18)."""
+    """To the bank a deed goes bare (IND-DEBT-15, IND-BANK-01); memories about it end (IND-TRADE-18).
+
+    A purchase settles the landing; until then collapsing buildings comes back to it (IND-BUY-04).
+    """
     cell = event.cell
     state.owners[cell] = event.to_party
+    if event.reason == "purchase":
+        set_roll_stage(state, "settled")
     if event.to_party == BANK:
         if state.levels[cell]:
             move_pieces(edition, state, state.levels[cell], 0)
