@@ -7,6 +7,7 @@ from services.rules.domain.edition import Edition
 from services.rules.domain.folds.deeds import auction_frame
 from services.rules.domain.moves.auction import bid_range, lot_choices
 from services.rules.domain.moves.building import build_choices, sale_choices
+from services.rules.domain.moves.checks import bare_deeds
 from services.rules.domain.moves.debt import bank_sale_choices
 from services.rules.domain.moves.trade import trade_choices, trade_used
 from services.rules.domain.options import Option, OptionKind
@@ -67,17 +68,11 @@ def _trade_answer(edition: Edition, state: State, seat: int, options: list[Optio
     options.append(_plain(seat, "refuse_trade"))
 
 
-def _lots(edition: Edition, state: State, seat: int, options: list[Option]) -> None:
-    if edition.own_auction is not None:
-        choices = lot_choices(edition, state, seat)
+def _lots(edition: Edition, state: State, seat: int, options: list[Option], bare: list[int]) -> None:
+    if edition.own_auction is not None and bare:
+        choices = lot_choices(edition, state, seat, bare)
         if choices:
             options.append(Option(seat, "open_auction", lots=choices))
-
-
-def _trades(edition: Edition, state: State, seat: int, options: list[Option], sale_only: bool) -> None:
-    options.extend(
-        [Option(seat, "offer_trade", trade=choice) for choice in trade_choices(edition, state, seat, sale_only)]
-    )
 
 
 def _manage(edition: Edition, state: State, seat: int, options: list[Option]) -> None:
@@ -86,15 +81,19 @@ def _manage(edition: Edition, state: State, seat: int, options: list[Option]) ->
     if buildings:
         options.append(Option(seat, "build", buildings=buildings))
     _sales(edition, state, seat, options)
-    _trades(edition, state, seat, options, sale_only=False)
     if not trade_used(edition, state, seat):
-        _lots(edition, state, seat, options)
+        bare = bare_deeds(edition, state)
+        for choice in trade_choices(edition, state, seat, bare, sale_only=False):
+            options.append(Option(seat, "offer_trade", trade=choice))
+        _lots(edition, state, seat, options, bare[seat])
 
 
 def _payment(edition: Edition, state: State, seat: int, options: list[Option]) -> None:
     _sales(edition, state, seat, options)
-    _lots(edition, state, seat, options)
-    _trades(edition, state, seat, options, sale_only=True)
+    bare = bare_deeds(edition, state)
+    _lots(edition, state, seat, options, bare[seat])
+    for choice in trade_choices(edition, state, seat, bare, sale_only=True):
+        options.append(Option(seat, "offer_trade", trade=choice))
     deeds = bank_sale_choices(edition, state, seat)
     if deeds:
         options.append(Option(seat, "sell_to_bank", deeds=deeds))

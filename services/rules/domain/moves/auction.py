@@ -1,5 +1,7 @@
 """Buying a deed, and auctions in turn (IND-BUY, IND-AUC, IND-OWNAUC)."""
 
+from functools import lru_cache
+
 from services.rules.domain.commands import Bid, Command, OpenAuction
 from services.rules.domain.edition import Edition
 from services.rules.domain.events import (
@@ -14,7 +16,7 @@ from services.rules.domain.events import (
 from services.rules.domain.folds.deeds import auction_frame
 from services.rules.domain.folds.seats import clockwise, debt_of
 from services.rules.domain.moves.asking import ask, ask_until, close, lift, set_deadline
-from services.rules.domain.moves.checks import bad_cell, built_groups, group_built
+from services.rules.domain.moves.checks import bad_cell, group_built
 from services.rules.domain.moves.money import bank_value
 from services.rules.domain.moves.trade import trade_used
 from services.rules.domain.options import AmountRange, LotChoice
@@ -145,26 +147,14 @@ def pass_bid(play: Play, command: Command) -> Refusal | None:
     return None
 
 
-def lots(edition: Edition, state: State, seat: int) -> list[int]:
-    """Own deeds that the seat may put up now (IND-OWNAUC-02, -03, -19, IND-DEBT-06, -09)."""
-    scope = "debt" if debt_of(state, seat) is not None else "turn"
-    owners, counters = state.owners, state.counters
-    blocked = built_groups(edition, state)
-    return [
-        cell
-        for cell in edition.board.deeds
-        if owners[cell] == seat and cell not in blocked and (scope, "lot", (cell,)) not in counters
-    ]
-
-
-def lot_choices(edition: Edition, state: State, seat: int) -> tuple[LotChoice, ...]:
-    """The lots with the openings allowed."""
-    cells = lots(edition, state, seat)
-    if not cells:
-        return ()
+def lot_choices(edition: Edition, state: State, seat: int, bare: list[int]) -> tuple[LotChoice, ...]:
+    """Own bare deeds that the seat may put up now, with the openings allowed (IND-OWNAUC-02, -03, -19, IND-DEBT-09)."""
+    if state.counters:
+        scope = "debt" if debt_of(state, seat) is not None else "turn"
+        bare = [cell for cell in bare if (scope, "lot", (cell,)) not in state.counters]
     richest = richest_rival(state, seat)
     half_price = edition.board.half_price
-    return tuple([LotChoice(cell, openings(half_price[cell], richest)) for cell in cells])
+    return tuple([LotChoice(cell, openings(half_price[cell], richest)) for cell in bare])
 
 
 def richest_rival(state: State, seat: int) -> int:
@@ -172,6 +162,7 @@ def richest_rival(state: State, seat: int) -> int:
     return max([cash for rival, cash in enumerate(state.cash) if rival != seat and state.in_play[rival]])
 
 
+@lru_cache(maxsize=8192)
 def openings(least: int, richest: int) -> AmountRange:
     """From the bank value in tens up to the richest rival's cash; the bank value always (IND-OWNAUC-10)."""
     if richest < least:

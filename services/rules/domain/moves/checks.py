@@ -33,6 +33,18 @@ def built_groups(edition: Edition, state: State) -> frozenset[int]:
     return frozenset([other for cell, level in enumerate(levels) if level for other in groups[cell]])
 
 
+def bare_deeds(edition: Edition, state: State) -> list[list[int]]:
+    """By seat: its deeds of groups in which nobody has a building; they may be traded and put up."""
+    deeds: list[list[int]] = [[] for _ in state.in_play]
+    owners = state.owners
+    blocked = built_groups(edition, state)
+    for cell in edition.board.deeds:
+        owner = owners[cell]
+        if owner >= 0 and cell not in blocked:
+            deeds[owner].append(cell)
+    return deeds
+
+
 def whole_group(edition: Edition, state: State, cell: int, seat: int) -> bool:
     """Whether the seat owns every deed of the cell's group (IND-BUILD-01)."""
     owners = state.owners

@@ -1,11 +1,13 @@
 """Offers between seats (IND-TRADE-01 to -22), and direct sales in a debt (IND-DEBT-13, -20, -21)."""
 
+from functools import lru_cache
+
 from services.rules.domain.commands import Basket, Command, OfferTrade
 from services.rules.domain.edition import Edition
 from services.rules.domain.events import DeedMoved, MoneyMoved, TradeClosed, TradeOffered
 from services.rules.domain.folds.seats import debt_of, open_trade
 from services.rules.domain.moves.asking import ask, close
-from services.rules.domain.moves.checks import bad_cell, built_groups, group_built
+from services.rules.domain.moves.checks import bad_cell, group_built
 from services.rules.domain.moves.money import bank_value
 from services.rules.domain.options import AmountRange, DeedChoice, TradeBound, TradeChoice
 from services.rules.domain.parties import NONE
@@ -208,26 +210,50 @@ def refuse_trade(play: Play, command: Command) -> Refusal | None:
     return None
 
 
-def trade_choices(edition: Edition, state: State, seat: int, sale_only: bool) -> tuple[TradeChoice, ...]:
-    """What may be offered to each rival, with the money allowed."""
+@lru_cache(maxsize=1024)
+def _deed(cell: int, amount: int) -> DeedChoice:
+    return DeedChoice(cell, amount)
+
+
+@lru_cache(maxsize=8192)
+def _cash_up_to(greatest: int) -> AmountRange:
+    return AmountRange(0, greatest)
+
+
+def trade_choices(
+    edition: Edition, state: State, seat: int, bare: list[list[int]], *, sale_only: bool
+) -> tuple[TradeChoice, ...]:
+    """What may be offered to each rival, with the money allowed; `bare`: by seat, the deeds that may be traded."""
     if not may_offer(edition, state, seat):
         return ()
-    deeds: list[list[int]] = [[] for _ in state.in_play]
-    owners = state.owners
-    blocked = built_groups(edition, state)
-    for cell in edition.board.deeds:
-        owner = owners[cell]
-        if owner >= 0 and cell not in blocked:
-            deeds[owner].append(cell)
-    own = deeds[seat]
-    values = [DeedChoice(cell, bank_value(edition, state, cell)) for cell in own]
+    half_price = edition.board.half_price
+    own = tuple(bare[seat])
+    values = tuple([_deed(cell, half_price[cell]) for cell in own])
+    heard = any([key[1] == "silence" for key in state.counters])
     choices = []
-    for to, partner_deeds in enumerate(deeds):
-        if to != seat and state.in_play[to] and (own or (partner_deeds and not sale_only)):
-            choice = _choice(edition, state, seat, to, values, own, [] if sale_only else partner_deeds)
-            if choice is not None:
-                choices.append(choice)
+    for to, deeds in enumerate(bare):
+        if to == seat or not state.in_play[to]:
+            continue
+        wanted = () if sale_only else tuple(deeds)
+        if heard and _keeps_silent(state, seat, to):
+            choice = _quiet_choice(edition, state, seat, to, own, wanted)
+        elif own or wanted:
+            choice = _choice(edition, state, seat, to, values, own, wanted)
+        else:
+            choice = None
+        if choice is not None:
+            choices.append(choice)
     return tuple(choices)
+
+
+def _quiet_choice(
+    edition: Edition, state: State, seat: int, to: int, own: tuple[int, ...], wanted: tuple[int, ...]
+) -> TradeChoice | None:
+    """As _choice, without the deeds that a bot keeps silent about (IND-TRADE-19)."""
+    own = tuple([cell for cell in own if not silenced(edition, state, seat, to, cell)])
+    wanted = tuple([cell for cell in wanted if not silenced(edition, state, seat, to, cell)])
+    values = tuple([_deed(cell, edition.board.half_price[cell]) for cell in own])
+    return _choice(edition, state, seat, to, values, own, wanted)
 
 
 def _choice(
@@ -235,22 +261,17 @@ def _choice(
     state: State,
     seat: int,
     to: int,
-    values: list[DeedChoice],
-    own: list[int],
-    wanted: list[int],
+    values: tuple[DeedChoice, ...],
+    own: tuple[int, ...],
+    wanted: tuple[int, ...],
 ) -> TradeChoice | None:
     limit = state.cash[to]
-    if _keeps_silent(state, seat, to):
-        own = [cell for cell in own if not silenced(edition, state, seat, to, cell)]
-        wanted = [cell for cell in wanted if not silenced(edition, state, seat, to, cell)]
-        values = [deed for deed in values if deed.cell in own]
     sales = tuple([deed for deed in values if deed.amount <= limit])
     cash = state.cash[seat]
     if not sales and not (wanted and (own or cash)):
         return None
-    bounds = _bounds(edition, state, seat, to, limit)
-    exchange = AmountRange(0, cash) if wanted else None
-    return TradeChoice(to, tuple(wanted), tuple(own), exchange, sales, limit, bounds)
+    bounds = _bounds(edition, state, seat, to, limit) if state.counters else ()
+    return TradeChoice(to, wanted, own, _cash_up_to(cash) if wanted else None, sales, limit, bounds)
 
 
 def _keeps_silent(state: State, seat: int, to: int) -> bool:
@@ -260,8 +281,6 @@ def _keeps_silent(state: State, seat: int, to: int) -> bool:
 
 def _bounds(edition: Edition, state: State, seat: int, to: int, limit: int) -> tuple[TradeBound, ...]:
     """Pairs that were refused before, with the money that is better enough."""
-    if not state.counters:
-        return ()
     pairs = set()
     for scope, what, keys in state.counters:
         if what == "offer" and keys[:2] == (seat, to):
