@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 import grpc
@@ -34,6 +35,9 @@ class Database(Protocol):
 def open_database(url: str) -> Database:
     """`sqlite:///PATH` or `postgresql://...`."""
     if url.startswith("sqlite:"):
+        path = sa.make_url(url).database
+        if path:
+            Path(path).parent.mkdir(parents=True, exist_ok=True)
         return SqliteDatabase(url)
     return PostgresDatabase(url)
 
