@@ -271,7 +271,15 @@ def _choice(
     if not sales and not (wanted and (own or cash)):
         return None
     bounds = _bounds(edition, state, seat, to, limit) if state.counters else ()
-    return TradeChoice(to, wanted, own, _cash_up_to(cash) if wanted else None, sales, limit, bounds)
+    choice = TradeChoice(to, wanted, own, _cash_up_to(cash) if wanted else None, sales, limit, bounds)
+    return choice if not bounds or _leaves_a_deal(choice) else None
+
+
+def _leaves_a_deal(choice: TradeChoice) -> bool:
+    """Whether the bounds of refused pairs leave anything to offer."""
+    return any([choice.sale_range(sale.cell) is not None for sale in choice.sales]) or any(
+        [choice.exchange_range(get, give) is not None for get in choice.get_cells for give in (NONE, *choice.give_cells)]
+    )
 
 
 def _keeps_silent(state: State, seat: int, to: int) -> bool:
