@@ -192,10 +192,28 @@ async def test_replay_names_the_first_event_that_was_changed(client: Any) -> Non
     assert "DiceRolled" in replayed.explanation
 
 
-async def test_replay_checks_the_last_state_hash_too(client: Any) -> None:
+@pytest.mark.parametrize("what", ["state_hash", "legal_actions", "deadlines", "table_id", "last_seq"])
+async def test_replay_checks_what_stands_beside_the_events_too(client: Any, what: str) -> None:
     played = await begun(client)
-    played.entries[-1].update.state_hash = b"01234567"
+    await play(client, played, commands=10)
+    update = played.entries[5].update
+    seq = update.last_seq
+    if what == "legal_actions":
+        del update.decision.legal_actions[0]
+    elif what == "deadlines":
+        update.deadlines[0].budget_ms += 1
+    else:
+        setattr(update, what, {"state_hash": b"01234567", "table_id": "x", "last_seq": seq + 1}[what])
     replayed = await client.Replay(pb.ReplayRequest(entries=played.entries))
+    assert (replayed.same, replayed.first_difference) == (False, seq)
+    assert "beside its events" in replayed.explanation
+
+
+async def test_replay_checks_the_last_state_hash_of_a_log_without_secrets(client: Any) -> None:
+    played = await begun(client)
+    update = played.entries[-1].update
+    update.state_hash = b"01234567"
+    replayed = await client.Replay(pb.ReplayRequest(entries=[pb.LogEntry(update=update)]))
     assert (replayed.same, replayed.first_difference) == (False, played.last.seq)
     assert "state hash" in replayed.explanation
 

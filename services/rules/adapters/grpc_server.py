@@ -3,8 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Iterable
 
-from google.protobuf.unknown_fields import UnknownFieldSet
-from magnate.game.v1 import command_pb2, decision_pb2, event_pb2, update_pb2
+from magnate.game.v1 import decision_pb2, event_pb2, update_pb2
 from magnate.rules.v1 import rules_service_pb2 as pb
 
 from services.kit.calls import Call, as_service_error
@@ -13,6 +12,7 @@ from services.rules.adapters import codec
 from services.rules.adapters.codec_edition import edition_message, summary_message
 from services.rules.adapters.codec_refusals import reason_error, refusal_error, refusal_message
 from services.rules.adapters.codec_state import read_state, view_message, write_state
+from services.rules.adapters.log_check import check_log, read_log
 from services.rules.application.editions import Editions, OverrideError, UnknownEditionError
 from services.rules.application.judge import (
     BrokenInvariantError,
@@ -24,12 +24,9 @@ from services.rules.application.judge import (
 )
 from services.rules.application.states import Known, StateName
 from services.rules.domain import digest
-from services.rules.domain.commands import Command
-from services.rules.domain.edition import Edition
 from services.rules.domain.events import SECRET_EVENTS, Event, GameEnded
 from services.rules.domain.refusals import Refusal
-from services.rules.domain.replay import Entry, ReplayResult, replay
-from services.rules.domain.state import Deadline, Decision, Seating, SeatSetup
+from services.rules.domain.state import Deadline, Decision, SeatSetup
 
 #: the longest time that one batch keeps the loop to itself, in commands
 _BREATH = 32
@@ -118,19 +115,10 @@ class RulesHandler:
     async def Replay(self, request: pb.ReplayRequest, call: Call) -> pb.ReplayResponse:
         """Decides a log anew; what it takes runs beside the loop."""
         try:
-            entries = [_read_entry(entry) for entry in request.entries]
+            log = read_log(request.entries)
         except codec.CodecError as error:
             raise reason_error("unknown_content", str(error)) from error
-        result = await asyncio.to_thread(replay, self._edition_of_log, entries)
-        response = pb.ReplayResponse(
-            same=result.same,
-            first_difference=result.first_difference,
-            explanation=result.explanation,
-            view=view_message(result.state),
-            chance_verified=result.chance_verified,
-        )
-        _check_last_hash(request, result, response)
-        return response
+        return await asyncio.to_thread(check_log, self._editions, request.entries, log)
 
     async def Probe(self, request: pb.ProbeRequest, call: Call) -> pb.ProbeResponse:
         """Answers at once."""
@@ -173,13 +161,6 @@ class RulesHandler:
         if decision is None:
             return None
         return decision_pb2.Decision.FromString(codec.write_decision(decision, self._judge.options(known)))
-
-    def _edition_of_log(self, edition_id: str, version: int, seating: Seating) -> Edition:
-        """Raises KeyError, as replay wants it."""
-        try:
-            return self._editions.flat(edition_id, version, seating, ())
-        except UnknownEditionError as error:
-            raise KeyError(str(error)) from error
 
 
 def _new_table(request: pb.NewGameRequest) -> NewTable:
@@ -248,36 +229,6 @@ def _ended(events: Iterable[Event]) -> event_pb2.GameEnded | None:
             message: event_pb2.GameEnded = _GAME_ENDED.to_message(event)
             return message
     return None
-
-
-def _read_entry(entry: pb.LogEntry) -> Entry:
-    """An entry of a log; a body that is withheld is None. Raises CodecError for what is of a later version."""
-    update = entry.update
-    bodies = {secret.seq: secret for secret in entry.secrets}
-    events: list[Event | None] = []
-    for message in update.events:
-        body = bodies.get(message.seq, message)
-        known = body.WhichOneof("body") is not None or len(UnknownFieldSet(body)) > 0
-        events.append(codec.read_event(body) if known else None)
-    return Entry(_read_logged(update), update.play_time_ms, tuple(events))
-
-
-def _read_logged(update: update_pb2.Update) -> Command | None:
-    if not update.HasField("command"):
-        return None
-    message: command_pb2.Command = update.command
-    return codec.read_command(message)
-
-
-def _check_last_hash(request: pb.ReplayRequest, result: ReplayResult, response: pb.ReplayResponse) -> None:
-    """The events may be right and the digest that went out with the last of them wrong."""
-    if not result.same or not request.entries:
-        return
-    last = request.entries[-1].update
-    if last.state_hash_version == digest.STATE_HASH_VERSION and last.state_hash != digest.state_hash(result.state):
-        response.same = False
-        response.first_difference = last.last_seq
-        response.explanation = "the state hash of the last update is not that of the state"
 
 
 def _failure(error: Exception, call: Call) -> ServiceError:
