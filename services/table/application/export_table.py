@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 
 from google.protobuf.json_format import MessageToDict
 from magnate.game.v1 import update_pb2
@@ -20,7 +21,8 @@ _ROWS_AT_A_TIME = 20
 
 
 class ExportTable:
-    """JSON Lines: a header, then a line for each command; with the secrets once the game is over."""
+    """JSON Lines: a header, then a line for each command; with the secrets once the game is over. Each line carries a
+    digest of all up to it, so that a reader finds the first one that was changed."""
 
     def __init__(self, store: Store, watching: Watching) -> None:
         self._store = store
@@ -32,36 +34,48 @@ class ExportTable:
         if table.status in (Status.LOBBY, Status.EXPIRED):
             raise RefusalError(Reason.NOT_STARTED, "the game has not been started")
         finished = table.status == Status.FINISHED
-        yield header_line(table)
+        lines = ChainedLines()
+        yield lines.add(header_of(table))
         key, after = TableKey(table.shard, table.table_id), 0
         while after < table.last_seq:
             rows, _ = await self._store.read_log(key, after, _ROWS_AT_A_TIME, with_secrets=finished)
-            yield b"".join(entry_line(row) for row in rows if row.last_seq <= table.last_seq)
+            yield b"".join(lines.add(entry_of(row)) for row in rows if row.last_seq <= table.last_seq)
             if not rows:
                 return
             after = rows[-1].last_seq
 
 
-def header_line(table: Table) -> bytes:
+class ChainedLines:
+    """Makes lines of values. The `chain` of a line is the hexadecimal SHA-256 over the chain before it (empty before the
+    first line) and the line as it would be without it."""
+
+    def __init__(self) -> None:
+        self._chain = ""
+
+    def add(self, value: Mapping[str, object]) -> bytes:
+        """The next line of the file."""
+        self._chain = hashlib.sha256(self._chain.encode() + _canonical(value)).hexdigest()
+        return _canonical({**value, "chain": self._chain}) + b"\n"
+
+
+def header_of(table: Table) -> dict[str, object]:
     """The first line of the file."""
-    return _line(
-        {
-            "edition": table.seats_of_edition.edition,
-            "edition_version": table.seats_of_edition.version,
-            "finished": table.status == Status.FINISHED,
-            "format": FORMAT,
-            "table_id": table.table_id,
-            "version": VERSION,
-        }
-    )
+    return {
+        "edition": table.seats_of_edition.edition,
+        "edition_version": table.seats_of_edition.version,
+        "finished": table.status == Status.FINISHED,
+        "format": FORMAT,
+        "table_id": table.table_id,
+        "version": VERSION,
+    }
 
 
-def entry_line(row: LoggedUpdate) -> bytes:
+def entry_of(row: LoggedUpdate) -> dict[str, object]:
     """The line of one command: a LogEntry of the rules' contract as JSON."""
     entry = rules_pb.LogEntry.FromString(row.secrets) if row.secrets else rules_pb.LogEntry()
     entry.update.CopyFrom(update_pb2.Update.FromString(row.update))
-    return _line(MessageToDict(entry, preserving_proto_field_name=True))
+    return MessageToDict(entry, preserving_proto_field_name=True)
 
 
-def _line(value: object) -> bytes:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=True).encode() + b"\n"
+def _canonical(value: Mapping[str, object]) -> bytes:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=True).encode()
