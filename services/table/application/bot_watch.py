@@ -64,10 +64,13 @@ class BotWatch:
         """Watches for ever; for one background task."""
         scanned_s = -_SCAN_EVERY_S
         while True:
-            if self._wall.monotonic_s() - scanned_s >= _SCAN_EVERY_S:
-                scanned_s = self._wall.monotonic_s()
-                await self.scan()
-            await self.play_due(plays)
+            try:
+                if self._wall.monotonic_s() - scanned_s >= _SCAN_EVERY_S:
+                    scanned_s = self._wall.monotonic_s()
+                    await self.scan()
+                await self.play_due(plays)
+            except ServiceError as error:
+                _log.warning("bot_watch_failed", reason=error.reason)
             await asyncio.sleep(_TICK_S)
 
     async def play_due(self, plays: Plays) -> None:

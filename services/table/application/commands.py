@@ -138,6 +138,8 @@ class Commands:
             return await self._repeated(hot, order)
         self._meter.command_done(order.kind, self._wall.monotonic_s() - begun_s)
         self._advance(hot, row, applied)
+        if row.result is not None:
+            await self._tell_finished(hot)
         return Done(row.first_seq, row.last_seq)
 
     async def _apply(self, hot: HotTable, command: command_pb2.Command, play_time_ms: int) -> rules_pb.ApplyResponse:
@@ -216,8 +218,12 @@ class Commands:
         turns = turns_of(hot, row, applied)
         self._outbox.update_committed(hot.key, row.last_seq, row.update, turns)
         self._bots.game_moved(hot.key, row.last_seq, turns)
-        if hot.is_over:
-            _log.info("game_finished", table_id=hot.key.table_id, seq=hot.last_seq)
+
+    async def _tell_finished(self, hot: HotTable) -> None:
+        _log.info("game_finished", table_id=hot.key.table_id, seq=hot.last_seq)
+        table = await self._store.load_table(hot.key)
+        if table is not None:
+            self._outbox.table_changed(table)
 
 
 def turns_of(hot: HotTable, row: LogRow, applied: rules_pb.Applied) -> list[table_pb2.BotTurn]:

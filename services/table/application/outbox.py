@@ -11,6 +11,7 @@ import asyncio
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from magnate.table.v1 import table_pb2
 
@@ -25,7 +26,9 @@ _log = get_log(__name__)
 _MAX_BATCH = 256
 _FIRST_BACKOFF_S = 0.05
 _LAST_BACKOFF_S = 2.0
+_LAST_S = 2.0
 _RECOVERED_PER_PASS = 200
+_UPDATES_PER_PASS = 1_000
 _LOBBY_SUFFIX = ":lobby"
 _BOT_SUFFIX = ":bot"
 # One probe stands for all shards that share a database; its answer is looked for on the first one.
@@ -50,8 +53,6 @@ class Outbox:
         self._options = options
         self._queue: deque[_Queued] = deque()
         self._wake = asyncio.Event()
-        self._empty = asyncio.Event()
-        self._empty.set()
         self._game_marks: dict[TableKey, int] = {}
         self._lobby_marks: dict[TableKey, int] = {}
         # Tables whose messages did not fit; they are read from the log when the stream takes messages again.
@@ -87,49 +88,27 @@ class Outbox:
         payload = table_pb2.StreamMessage(probe=table_pb2.ProbeSeen(probe_id=probe_id)).SerializeToString()
         self._push(_Queued(Message(PROBE_SHARD, "probe:" + probe_id, 1, payload)))
 
-    async def flush(self, limit_s: float) -> None:
-        """Waits until everything is on the stream and marked, at most this long."""
-        try:
-            async with asyncio.timeout(limit_s):
-                await self._empty.wait()
-                await self.write_marks()
-        except TimeoutError:
-            _log.warning("outbox_left", messages=len(self._queue))
-
     async def run(self) -> None:
-        """Publishes for ever; for one background task."""
-        backoff_s = _FIRST_BACKOFF_S
-        while True:
-            if not self._queue:
-                self._empty.set()
-                self._wake.clear()
-                await self._wake.wait()
-            batch = [self._queue[index] for index in range(min(len(self._queue), _MAX_BATCH))]
-            try:
-                await self._publisher.publish([queued.message for queued in batch])
-            except ServiceError as error:
-                _log.warning("publish_failed", reason=error.reason, waiting=len(self._queue))
-                self._meter.outbox_length(len(self._queue))
-                await asyncio.sleep(backoff_s)
-                backoff_s = min(backoff_s * 2, _LAST_BACKOFF_S)
-                continue
-            backoff_s = _FIRST_BACKOFF_S
-            for queued in batch:
-                self._queue.popleft()
-                self._mark(queued)
-            self._meter.published(len(batch))
+        """Publishes for ever; for one background task. When it is cancelled, what waits goes out first."""
+        try:
+            await self._publish_forever()
+        finally:
+            await self._finish()
 
     async def run_upkeep(self) -> None:
         """Writes the marks, and reads again what they do not cover; for one background task."""
-        await self.recover()
-        since_s = self._wall.monotonic_s()
+        since_s = 0.0
         while True:
-            await asyncio.sleep(self._options.mark_every_ms / 1000)
             self._meter.outbox_length(len(self._queue))
-            await self.write_marks()
-            if self._wall.monotonic_s() - since_s >= self._options.recover_after_ms / 1000:
-                since_s = self._wall.monotonic_s()
-                await self.recover()
+            try:
+                await self.write_marks()
+                if self._wall.monotonic_s() - since_s >= self._options.recover_after_ms / 1000:
+                    since_s = self._wall.monotonic_s()
+                    await self.recover()
+            except ServiceError as error:
+                # What is not marked is published once more when the store is back.
+                _log.warning("upkeep_failed", reason=error.reason)
+            await asyncio.sleep(self._options.mark_every_ms / 1000)
 
     async def write_marks(self) -> None:
         """Notes in the store what the stream has taken since the last time."""
@@ -153,15 +132,50 @@ class Outbox:
                 continue
             # What is committed while we read waits for the next pass, so that nothing overtakes.
             self._behind.add(key)
-            rows, _ = await self._store.read_log(key, game.published_seq, self._options.outbox_size)
-            self._behind.discard(key)
+            try:
+                rows, _ = await self._store.read_log(key, game.published_seq, _UPDATES_PER_PASS)
+            finally:
+                self._behind.discard(key)
             for row in rows:
                 self.update_committed(key, row.last_seq, row.update)
             _log.info("published_again", table_id=game.table_id, after_seq=game.published_seq, updates=len(rows))
 
+    async def _publish_forever(self) -> None:
+        backoff_s = _FIRST_BACKOFF_S
+        while True:
+            if not self._queue:
+                self._wake.clear()
+                await self._wake.wait()
+            try:
+                await self._publish_batch()
+            except ServiceError as error:
+                _log.warning("publish_failed", reason=error.reason, waiting=len(self._queue))
+                self._meter.outbox_length(len(self._queue))
+                await asyncio.sleep(backoff_s)
+                backoff_s = min(backoff_s * 2, _LAST_BACKOFF_S)
+                continue
+            backoff_s = _FIRST_BACKOFF_S
+
+    async def _publish_batch(self) -> None:
+        batch = list(islice(self._queue, _MAX_BATCH))
+        await self._publisher.publish([queued.message for queued in batch])
+        for queued in batch:
+            self._queue.popleft()
+            self._mark(queued)
+        self._meter.published(len(batch))
+
+    async def _finish(self) -> None:
+        try:
+            async with asyncio.timeout(_LAST_S):
+                while self._queue:
+                    await self._publish_batch()
+                await self.write_marks()
+        except (TimeoutError, ServiceError):
+            # Nothing is lost: the next one to look at the marks finds it.
+            _log.warning("outbox_left", messages=len(self._queue))
+
     def _push(self, queued: _Queued) -> None:
         self._queue.append(queued)
-        self._empty.clear()
         self._wake.set()
 
     def _mark(self, queued: _Queued) -> None:

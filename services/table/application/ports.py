@@ -97,6 +97,7 @@ class TableKey:
 class Sweep:
     """Moments, in milliseconds of Unix time, that decide which seats and tables have been abandoned."""
 
+    now_ms: int
     absent_before_ms: int
     vacated_before_ms: int
     lobby_before_ms: int

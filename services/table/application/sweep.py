@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
+from services.kit.errors import ServiceError
 from services.kit.logs import get_log
 from services.table.application.lobby import Lobby
 from services.table.application.options import Options
@@ -34,13 +35,17 @@ class Sweeper:
         """
         await asyncio.sleep(self._options.vacate_after_ms / 1000)
         while True:
-            await self.sweep()
+            try:
+                await self.sweep()
+            except ServiceError as error:
+                _log.warning("sweep_failed", reason=error.reason)
             await asyncio.sleep(self._options.sweep_every_ms / 1000)
 
     async def sweep(self) -> None:
         """One pass."""
         now_ms = self._wall.unix_ms()
         sweep = Sweep(
+            now_ms=now_ms,
             absent_before_ms=now_ms - self._options.absent_after_ms,
             vacated_before_ms=now_ms - self._options.vacate_after_ms,
             lobby_before_ms=now_ms - self._options.lobby_ttl_ms,

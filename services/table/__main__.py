@@ -1,0 +1,85 @@
+"""The table service in a process of its own: `python -m services.table`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Sequence
+
+from google.rpc import status_pb2
+from magnate.clock.v1 import clock_service_pb2
+from magnate.rules.v1 import rules_service_pb2 as rules_pb
+
+from services.kit.batches import BatchCaller
+from services.kit.calls import RemoteClient, open_channel
+from services.kit.errors import ServiceError, from_status
+from services.kit.server import run, run_services
+from services.kit.settings import SettingsError
+from services.kit.streams_redis import RedisStream
+from services.table.main import build
+from services.table.settings import TableSettings
+
+RULES = rules_pb.DESCRIPTOR.services_by_name["RulesService"]
+CLOCK = clock_service_pb2.DESCRIPTOR.services_by_name["ClockService"]
+
+
+def _wrap(items: Sequence[tuple[int, rules_pb.ApplyRequest]]) -> rules_pb.ApplyStreamRequest:
+    return rules_pb.ApplyStreamRequest(
+        items=[rules_pb.ApplyStreamRequest.Item(call_id=number, request=request) for number, request in items]
+    )
+
+
+def _unwrap(
+    response: rules_pb.ApplyStreamResponse,
+) -> Iterable[tuple[int, rules_pb.ApplyResponse | ServiceError]]:
+    for item in response.items:
+        if item.WhichOneof("result") == "status":
+            yield item.call_id, from_status(status_pb2.Status.FromString(item.status))
+        else:
+            yield item.call_id, item.response
+
+
+async def serve(settings: TableSettings) -> int:
+    """Runs the table service until a signal; returns the exit status."""
+    telemetry = settings.telemetry("table")
+    stream = RedisStream(settings.redis_url)
+    rules = open_channel(settings.rules_address)
+    clock = open_channel(settings.clock_address)
+    rules_client = RemoteClient(RULES, rules, telemetry=telemetry)
+    clock_client = RemoteClient(CLOCK, clock, telemetry=telemetry)
+    applier: BatchCaller[rules_pb.ApplyRequest, rules_pb.ApplyResponse] = BatchCaller(
+        open_stream=rules_client.ApplyStream, wrap=_wrap, unwrap=_unwrap, name="apply"
+    )
+    try:
+        service = await build(
+            settings,
+            rules_client=rules_client,
+            find_clock=lambda: clock_client,
+            stream=stream,
+            applier=applier,
+            telemetry=telemetry,
+        )
+    except ServiceError as error:
+        print(f"magnate: table: {error.message}", file=sys.stderr)
+        return 1
+    service.add_closer(clock.close)
+    service.add_closer(rules.close)
+    service.add_closer(stream.close)
+    service.add_closer(applier.close)
+    await applier.start()
+    return await run_services([(service, settings.port)])
+
+
+def main() -> int:
+    """Reads the settings and serves; 2 when they are not allowed."""
+    try:
+        settings = TableSettings.load(os.environ)
+    except SettingsError as error:
+        print(f"magnate: {error}", file=sys.stderr)
+        return 2
+    settings.configure_logs("table")
+    return run(serve(settings))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

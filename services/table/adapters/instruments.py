@@ -1,0 +1,57 @@
+"""What is measured of the tables."""
+
+from __future__ import annotations
+
+from services.kit.telemetry import Telemetry, observable_value
+
+
+class Instruments:
+    """See `ports.Meter`."""
+
+    def __init__(self, telemetry: Telemetry) -> None:
+        meter = telemetry.meter_of("table")
+        self._waiting = 0
+        self._commands = meter.create_counter("magnate_table_commands_total", description="commands done, by kind")
+        self._commit_seconds = meter.create_histogram(
+            "magnate_table_commit_seconds", unit="s", description="time from a decided command to its commit"
+        )
+        self._refusals = meter.create_counter("magnate_table_refusals_total", description="commands refused, by reason")
+        self._races = meter.create_counter(
+            "magnate_table_races_total", description="tries of a command on a state that was no longer the newest"
+        )
+        self._states = meter.create_counter(
+            "magnate_table_states_sent_total", description="states sent to the rules by value"
+        )
+        self._fallbacks = meter.create_counter(
+            "magnate_table_bot_fallbacks_total", description="turns of bots played by the table itself"
+        )
+        self._published = meter.create_counter(
+            "magnate_table_published_messages_total", description="messages brought to the event stream"
+        )
+        meter.create_observable_gauge(
+            "magnate_table_outbox_messages",
+            [lambda _: [observable_value(self._waiting)]],
+            description="committed messages that wait for the event stream",
+        )
+
+    def command_done(self, kind: str, commit_s: float) -> None:
+        self._commands.add(1, {"kind": kind})
+        self._commit_seconds.record(commit_s)
+
+    def command_refused(self, reason: str) -> None:
+        self._refusals.add(1, {"reason": reason})
+
+    def raced(self) -> None:
+        self._races.add(1)
+
+    def state_sent(self) -> None:
+        self._states.add(1)
+
+    def fallback_played(self) -> None:
+        self._fallbacks.add(1)
+
+    def published(self, messages: int) -> None:
+        self._published.add(messages)
+
+    def outbox_length(self, messages: int) -> None:
+        self._waiting = messages

@@ -1,0 +1,178 @@
+"""Postgres: commands as one statement over asyncpg, many in one when many wait; the rest through SQLAlchemy."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+import asyncpg
+import sqlalchemy as sa
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.ext.asyncio import create_async_engine
+
+from services.kit.errors import ServiceError
+from services.kit.logs import get_log
+from services.kit.migrations import upgrade
+from services.table.adapters.databases import Work, unreachable
+from services.table.adapters.migrations import VERSION_TABLE, VERSIONS
+from services.table.application.ports import LogRow
+
+T = TypeVar("T")
+
+_log = get_log(__name__)
+_LIMIT_S = 5.0
+_MAX_BATCH = 64
+_TROUBLE = (SQLAlchemyError, asyncpg.PostgresError, asyncpg.InterfaceError, OSError, TimeoutError)
+
+# One statement, one round trip, one commit: the version guards, then the rows whose guard held. A command id that is
+# in the log already cannot pass, for whoever put it there has moved the version on.
+_APPEND = """
+    WITH input AS (
+        SELECT * FROM unnest(
+            $1::smallint[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::text[], $7::bytea[],
+            $8::bigint[], $9::bytea[], $10::bytea[], $11::bigint[], $12::bytea[]
+        ) AS i (
+            shard, table_id, first_seq, last_seq, holders_version, command_id, digest,
+            play_time_ms, update_bytes, secrets, at_ms, snapshot
+        )
+    ), moved AS (
+        UPDATE games g SET last_seq = i.last_seq, changed_at_ms = i.at_ms
+        FROM input i
+        WHERE g.shard = i.shard AND g.table_id = i.table_id
+            AND g.last_seq = i.first_seq - 1 AND g.holders_version = i.holders_version
+            AND NOT EXISTS (
+                SELECT 1 FROM game_log l
+                WHERE l.shard = i.shard AND l.table_id = i.table_id AND l.command_id = i.command_id
+            )
+        RETURNING g.shard, g.table_id
+    ), logged AS (
+        INSERT INTO game_log
+            (shard, table_id, first_seq, last_seq, command_id, digest, play_time_ms, update_bytes, secrets)
+        SELECT i.shard, i.table_id, i.first_seq, i.last_seq, i.command_id, i.digest, i.play_time_ms,
+            i.update_bytes, i.secrets
+        FROM input i JOIN moved m ON m.shard = i.shard AND m.table_id = i.table_id
+    ), kept AS (
+        INSERT INTO game_snapshots (shard, table_id, seq, snapshot)
+        SELECT i.shard, i.table_id, i.last_seq, i.snapshot
+        FROM input i JOIN moved m ON m.shard = i.shard AND m.table_id = i.table_id
+        WHERE i.snapshot IS NOT NULL
+        ON CONFLICT (shard, table_id) DO UPDATE SET seq = excluded.seq, snapshot = excluded.snapshot
+    )
+    SELECT table_id FROM moved
+"""
+
+
+class PostgresDatabase:
+    """Database over a server: a pool for commands, another one for the rest."""
+
+    def __init__(self, url: str, *, hot_connections: int = 4, connections: int = 8) -> None:
+        parsed = sa.make_url(url)
+        self._dsn = parsed.set(drivername="postgresql").render_as_string(hide_password=False)
+        self._hot_connections = hot_connections
+        self._pool: asyncpg.Pool | None = None
+        self._waiting: deque[tuple[LogRow, asyncio.Future[bool]]] = deque()
+        self._batches: set[asyncio.Task[None]] = set()
+        self._engine = create_async_engine(
+            parsed.set(drivername="postgresql+asyncpg"),
+            pool_size=connections,
+            max_overflow=0,
+            pool_pre_ping=True,
+            pool_timeout=_LIMIT_S,
+            connect_args={"timeout": _LIMIT_S, "command_timeout": _LIMIT_S},
+        )
+
+    async def start(self) -> None:
+        try:
+            self._pool = await asyncpg.create_pool(
+                self._dsn, min_size=1, max_size=self._hot_connections, timeout=_LIMIT_S, command_timeout=_LIMIT_S
+            )
+        except _TROUBLE as error:
+            raise unreachable(error) from None
+        await upgrade(self.write, versions=VERSIONS, version_table=VERSION_TABLE)
+
+    async def read(self, work: Work[T]) -> T:
+        return await self.write(work)
+
+    async def write(self, work: Work[T]) -> T:
+        try:
+            async with self._engine.begin() as connection:
+                return await connection.run_sync(work)
+        except _TROUBLE as error:
+            raise unreachable(error) from None
+
+    def append(self, row: LogRow) -> asyncio.Future[bool]:
+        future: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+        self._waiting.append((row, future))
+        if len(self._batches) < self._hot_connections:
+            task = asyncio.create_task(self._work_off())
+            self._batches.add(task)
+            task.add_done_callback(self._batches.discard)
+        return future
+
+    async def close(self) -> None:
+        if self._batches:
+            await asyncio.wait(set(self._batches))
+        if self._pool is not None:
+            await self._pool.close()
+        await self._engine.dispose()
+
+    async def _work_off(self) -> None:
+        """Appends what waits; what comes meanwhile waits for the next round and travels together."""
+        while self._waiting:
+            batch = [self._waiting.popleft() for _ in range(min(len(self._waiting), _MAX_BATCH))]
+            try:
+                done = await self._append([row for row, _ in batch])
+                for row, future in batch:
+                    _settle(future, row.table_id in done)
+            except asyncpg.PostgresError as error:
+                # Nothing of it is done. One row, or another replica's order of locks, must not fail the others.
+                await self._one_by_one(batch, error)
+            except _TROUBLE as error:
+                _log.warning("append_failed", error=type(error).__name__, rows=len(batch))
+                for _, future in batch:
+                    _settle(future, unreachable(error))
+
+    async def _one_by_one(
+        self, batch: Sequence[tuple[LogRow, asyncio.Future[bool]]], first: asyncpg.PostgresError
+    ) -> None:
+        _log.warning("append_retried", error=type(first).__name__, rows=len(batch))
+        for row, future in batch:
+            try:
+                _settle(future, bool(await self._append([row])))
+            except _TROUBLE as error:
+                _settle(future, unreachable(error))
+
+    async def _append(self, rows: Sequence[LogRow]) -> set[str]:
+        if self._pool is None:
+            raise OSError("the store is not open")
+        columns = zip(*(_values(row) for row in rows), strict=True)
+        found = await self._pool.fetch(_APPEND, *(list(column) for column in columns))
+        return {record[0] for record in found}
+
+
+def _values(row: LogRow) -> tuple[Any, ...]:
+    return (
+        row.shard,
+        row.table_id,
+        row.first_seq,
+        row.last_seq,
+        row.holders_version,
+        row.command_id,
+        row.digest,
+        row.play_time_ms,
+        row.update,
+        row.secrets,
+        row.at_unix_ms,
+        row.snapshot,
+    )
+
+
+def _settle(future: asyncio.Future[bool], result: bool | ServiceError) -> None:
+    if future.done():
+        return
+    if isinstance(result, ServiceError):
+        future.set_exception(result)
+    else:
+        future.set_result(result)

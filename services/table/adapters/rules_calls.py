@@ -1,0 +1,84 @@
+"""The rules service through its contract, in this process or behind the network."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Protocol, TypeVar
+
+import grpc
+from magnate.game.v1 import edition_pb2
+from magnate.rules.v1 import rules_service_pb2 as pb
+
+from services.kit.batches import Caller
+from services.kit.errors import ServiceError
+from services.kit.telemetry import current_traceparent
+
+T = TypeVar("T")
+
+# What the rules answer depends on nothing but the question, so asking again is always safe.
+_ATTEMPTS = 3
+_PAUSE_S = 0.05
+_AWAY = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED)
+
+
+class RulesClient(Protocol):
+    """The calls of the rules service that tables need; LocalClient and RemoteClient have them."""
+
+    async def Describe(self, request: pb.DescribeRequest) -> pb.DescribeResponse: ...
+
+    async def NewGame(self, request: pb.NewGameRequest) -> pb.NewGameResponse: ...
+
+    async def Apply(self, request: pb.ApplyRequest) -> pb.ApplyResponse: ...
+
+    async def View(self, request: pb.ViewRequest) -> pb.ViewResponse: ...
+
+    async def Probe(self, request: pb.ProbeRequest) -> pb.ProbeResponse: ...
+
+
+class RulesCalls:
+    """See `ports.Rules`. Commands travel by the batch caller where there is one, and one by one when traced."""
+
+    def __init__(self, client: RulesClient, applier: Caller[pb.ApplyRequest, pb.ApplyResponse] | None = None) -> None:
+        self._client = client
+        self._applier = applier
+
+    async def describe(self, edition: str, version: int) -> edition_pb2.Edition:
+        answer = await _patient(lambda: self._client.Describe(pb.DescribeRequest(edition=edition, version=version)))
+        if not answer.editions:
+            raise ServiceError(grpc.StatusCode.NOT_FOUND, "no_edition", f"there is no edition {edition}")
+        return answer.editions[0]
+
+    async def new_game(self, request: pb.NewGameRequest) -> pb.NewGameResponse:
+        return await _patient(lambda: self._client.NewGame(request))
+
+    async def apply(self, request: pb.ApplyRequest) -> pb.ApplyResponse:
+        applier = self._applier
+        if applier is None or current_traceparent():
+            return await _patient(lambda: self._client.Apply(request))
+        return await _patient(lambda: applier.call(request))
+
+    async def view(self, request: pb.ViewRequest) -> pb.ViewResponse:
+        return await _patient(lambda: self._client.View(request))
+
+    async def probe(self) -> None:
+        # A probe measures what is: it is not asked again.
+        await self._client.Probe(pb.ProbeRequest())
+
+
+async def _patient(ask: Callable[[], Awaitable[T]]) -> T:
+    for _ in range(_ATTEMPTS - 1):
+        try:
+            return await ask()
+        except ServiceError as error:
+            if error.code not in _AWAY:
+                raise
+        await asyncio.sleep(_PAUSE_S)
+    try:
+        return await ask()
+    except ServiceError as error:
+        if error.code not in _AWAY:
+            raise
+        raise ServiceError(
+            grpc.StatusCode.UNAVAILABLE, "unreachable", "the rules do not answer", retry_after_ms=500
+        ) from None

@@ -1,0 +1,225 @@
+"""SQL of games: log, snapshots, results, and how far the log is published."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import sqlalchemy as sa
+
+from services.table.adapters import sql_tables
+from services.table.adapters.schema import game_log, game_results, game_snapshots, games, probes, tables
+from services.table.application.ports import (
+    Game,
+    LiveGame,
+    LoggedCommand,
+    LoggedUpdate,
+    LogRow,
+    TableKey,
+    Unpublished,
+)
+from services.table.domain.table import Status, Table
+
+_LAST_ROW = sa.and_(
+    game_log.c.shard == games.c.shard,
+    game_log.c.table_id == games.c.table_id,
+    game_log.c.last_seq == games.c.last_seq,
+)
+
+
+def start(connection: sa.Connection, table: Table, row: LogRow) -> bool:
+    """The table's new version and the first row of its log; false if the version has moved on."""
+    if not sql_tables.save(connection, table, row.at_unix_ms):
+        return False
+    connection.execute(
+        sa.update(games)
+        .where(_is_table(games, TableKey(row.shard, row.table_id)))
+        .values(last_seq=row.last_seq, is_live=True, has_bots=bool(table.bots()), changed_at_ms=row.at_unix_ms)
+    )
+    _insert_log(connection, row)
+    return True
+
+
+def finish(connection: sa.Connection, row: LogRow) -> bool:
+    """The last command of a game: as any other, and the table is finished and has a result."""
+    key = TableKey(row.shard, row.table_id)
+    is_known = sa.exists().where(_is_table(game_log, key), game_log.c.command_id == row.command_id)
+    changed = connection.execute(
+        sa.update(games)
+        .where(
+            _is_table(games, key),
+            games.c.last_seq == row.first_seq - 1,
+            games.c.holders_version == row.holders_version,
+            sa.not_(is_known),
+        )
+        .values(last_seq=row.last_seq, is_over=True, changed_at_ms=row.at_unix_ms)
+    )
+    if changed.rowcount != 1:
+        return False
+    _insert_log(connection, row)
+    connection.execute(
+        sa.update(tables)
+        .where(_is_table(tables, key))
+        .values(status=int(Status.FINISHED), lobby_version=tables.c.lobby_version + 1, changed_at_ms=row.at_unix_ms)
+    )
+    connection.execute(
+        sa.insert(game_results).values(
+            shard=row.shard, table_id=row.table_id, result=row.result or b"", ended_at_ms=row.at_unix_ms
+        )
+    )
+    return True
+
+
+def find_command(connection: sa.Connection, key: TableKey, command_id: str) -> tuple[int, LoggedCommand | None]:
+    last_seq = connection.execute(sa.select(games.c.last_seq).where(_is_table(games, key))).scalar() or 0
+    found = connection.execute(
+        sa.select(game_log.c.digest, game_log.c.first_seq, game_log.c.last_seq).where(
+            _is_table(game_log, key), game_log.c.command_id == command_id
+        )
+    ).one_or_none()
+    return last_seq, None if found is None else LoggedCommand(found.digest, found.first_seq, found.last_seq)
+
+
+def load(connection: sa.Connection, key: TableKey) -> Game | None:
+    """Order matters where each statement sees the newest: a log row that is newer than the table says is not read."""
+    table = sql_tables.load(connection, key)
+    if table is None:
+        return None
+    last_update = connection.execute(
+        sa.select(game_log.c.update_bytes).where(_is_table(game_log, key), game_log.c.last_seq == table.last_seq)
+    ).scalar()
+    since = connection.execute(
+        sa.select(sa.func.count()).where(
+            _is_table(game_log, key),
+            game_log.c.last_seq
+            > sa.func.coalesce(
+                sa.select(game_snapshots.c.seq).where(_is_table(game_snapshots, key)).scalar_subquery(), 0
+            ),
+        )
+    ).scalar_one()
+    return Game(table, last_update or b"", since)
+
+
+def read_log(
+    connection: sa.Connection, key: TableKey, after_seq: int, limit: int, with_secrets: bool
+) -> tuple[list[LoggedUpdate], int]:
+    last_seq = connection.execute(sa.select(games.c.last_seq).where(_is_table(games, key))).scalar() or 0
+    secrets = game_log.c.secrets if with_secrets else sa.literal(b"", sa.LargeBinary).label("secrets")
+    found = connection.execute(
+        sa.select(game_log.c.last_seq, game_log.c.update_bytes, secrets)
+        .where(_is_table(game_log, key), game_log.c.last_seq > after_seq, game_log.c.last_seq <= last_seq)
+        .order_by(game_log.c.last_seq)
+        .limit(limit)
+    )
+    return [LoggedUpdate(row.last_seq, row.update_bytes, row.secrets) for row in found], last_seq
+
+
+def load_snapshot(connection: sa.Connection, key: TableKey) -> tuple[int, bytes] | None:
+    found = connection.execute(
+        sa.select(game_snapshots.c.seq, game_snapshots.c.snapshot).where(_is_table(game_snapshots, key))
+    ).one_or_none()
+    return None if found is None else (found.seq, found.snapshot)
+
+
+def list_live(
+    connection: sa.Connection, shards: Sequence[int], after: tuple[int, str] | None, limit: int
+) -> list[LiveGame]:
+    wanted = [games.c.shard.in_(shards)] if shards else []
+    return _live(connection, wanted, after, limit)
+
+
+def list_quiet(connection: sa.Connection, before_ms: int, after: tuple[int, str] | None, limit: int) -> list[LiveGame]:
+    return _live(connection, [games.c.has_bots, games.c.changed_at_ms < before_ms], after, limit)
+
+
+def mark_published(connection: sa.Connection, marks: Sequence[tuple[TableKey, int]]) -> None:
+    """A game that is over leaves the live ones with its last mark."""
+    statement = (
+        sa.update(games)
+        .where(
+            games.c.shard == sa.bindparam("of_shard"),
+            games.c.table_id == sa.bindparam("of_table"),
+            games.c.published_seq < sa.bindparam("seq", type_=sa.BigInteger),
+        )
+        .values(
+            published_seq=sa.bindparam("seq", type_=sa.BigInteger),
+            is_live=sa.not_(sa.and_(games.c.is_over, games.c.last_seq <= sa.bindparam("seq", type_=sa.BigInteger))),
+        )
+    )
+    # In one order everywhere, so that two replicas do not wait for each other.
+    ordered = sorted(marks, key=lambda mark: (mark[0].shard, mark[0].table_id))
+    connection.execute(
+        statement, [{"of_shard": key.shard, "of_table": key.table_id, "seq": seq} for key, seq in ordered]
+    )
+
+
+def unpublished(connection: sa.Connection, before_ms: int, limit: int) -> list[Unpublished]:
+    found = connection.execute(
+        sa.select(games.c.shard, games.c.table_id, games.c.published_seq)
+        .where(games.c.is_live, games.c.last_seq > games.c.published_seq, games.c.changed_at_ms < before_ms)
+        .limit(limit)
+    )
+    return [Unpublished(row.shard, row.table_id, row.published_seq) for row in found]
+
+
+def commit_probe(connection: sa.Connection, shard: int, probe_id: str, now_ms: int) -> None:
+    """The row is there from the beginning: a probe overwrites the one before."""
+    connection.execute(sa.update(probes).where(probes.c.shard == shard).values(probe_id=probe_id, at_ms=now_ms))
+
+
+def ping(connection: sa.Connection) -> None:
+    connection.execute(sa.select(sa.literal(1)))
+
+
+def _live(
+    connection: sa.Connection, wanted: Sequence[sa.ColumnElement[bool]], after: tuple[int, str] | None, limit: int
+) -> list[LiveGame]:
+    query = (
+        sa.select(games.c.shard, games.c.table_id, games.c.has_bots, game_log.c.update_bytes, tables.c.grace_ms)
+        .join(game_log, _LAST_ROW)
+        .join(tables, sa.and_(tables.c.shard == games.c.shard, tables.c.table_id == games.c.table_id))
+        .where(games.c.is_live, sa.not_(games.c.is_over), *wanted)
+        .order_by(games.c.shard, games.c.table_id)
+        .limit(limit)
+    )
+    if after is not None:
+        place = sa.tuple_(games.c.shard, games.c.table_id)
+        query = query.where(place > sa.tuple_(sa.literal(after[0], sa.SmallInteger), sa.literal(after[1])))
+    return [
+        LiveGame(
+            shard=row.shard,
+            table_id=row.table_id,
+            last_update=row.update_bytes,
+            grace_ms=row.grace_ms,
+            has_bots=row.has_bots,
+        )
+        for row in connection.execute(query)
+    ]
+
+
+def _is_table(of: sa.Table, key: TableKey) -> sa.ColumnElement[bool]:
+    return sa.and_(of.c.shard == key.shard, of.c.table_id == key.table_id)
+
+
+def _insert_log(connection: sa.Connection, row: LogRow) -> None:
+    connection.execute(
+        sa.insert(game_log).values(
+            shard=row.shard,
+            table_id=row.table_id,
+            last_seq=row.last_seq,
+            first_seq=row.first_seq,
+            command_id=row.command_id,
+            digest=row.digest,
+            play_time_ms=row.play_time_ms,
+            update_bytes=row.update,
+            secrets=row.secrets,
+        )
+    )
+    if row.snapshot is None:
+        return
+    key = TableKey(row.shard, row.table_id)
+    connection.execute(sa.delete(game_snapshots).where(_is_table(game_snapshots, key)))
+    connection.execute(
+        sa.insert(game_snapshots).values(
+            shard=row.shard, table_id=row.table_id, seq=row.last_seq, snapshot=row.snapshot
+        )
+    )

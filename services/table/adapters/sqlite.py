@@ -1,0 +1,236 @@
+"""SQLite: one thread writes, one reads. All that waits for the writer is committed together, with a full sync."""
+
+from __future__ import annotations
+
+import asyncio
+import queue
+import sqlite3
+import threading
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+import sqlalchemy as sa
+from sqlalchemy.exc import SQLAlchemyError
+
+from services.kit.logs import get_log
+from services.kit.migrations import upgrade
+from services.table.adapters.databases import Work, unreachable
+from services.table.adapters.migrations import VERSION_TABLE, VERSIONS
+from services.table.application.ports import LogRow
+
+T = TypeVar("T")
+
+_log = get_log(__name__)
+_LOCK_LIMIT_S = 5.0
+_MAX_JOBS = 256
+# Rows of one INSERT; each has this many parameters, of which SQLite allows 999 at least.
+_MAX_ROWS = 64
+_COLUMNS = (
+    "shard, table_id, first_seq, last_seq, holders_version, command_id, digest, play_time_ms, update_bytes, secrets"
+)
+_TROUBLE = (SQLAlchemyError, sqlite3.Error)
+
+
+@dataclass(slots=True)
+class _Job:
+    """A row to append or work to do, and where the answer goes."""
+
+    future: asyncio.Future[Any]
+    row: LogRow | None = None
+    work: Work[Any] | None = None
+    answer: Any = None
+    error: BaseException | None = None
+
+
+class SqliteDatabase:
+    """Database over one file."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
+        self._writer: threading.Thread | None = None
+        self._reader = ThreadPoolExecutor(max_workers=1, thread_name_prefix="table-reader")
+        self._read_engine = _engine(url)
+
+    async def start(self) -> None:
+        path = sa.make_url(self._url).database
+        if path:
+            Path(path).parent.mkdir(parents=True, exist_ok=True)
+        started = threading.Event()
+        self._writer = threading.Thread(target=self._run, args=(started,), name="table-writer", daemon=True)
+        self._writer.start()
+        await upgrade(self.write, versions=VERSIONS, version_table=VERSION_TABLE)
+
+    async def read(self, work: Work[T]) -> T:
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._reader, self._read, work)
+        except _TROUBLE as error:
+            raise unreachable(error) from None
+
+    async def write(self, work: Work[T]) -> T:
+        job = _Job(asyncio.get_running_loop().create_future(), work=work)
+        self._jobs.put(job)
+        # What has begun is finished, also when nobody waits for it any more.
+        return cast(T, await asyncio.shield(job.future))
+
+    def append(self, row: LogRow) -> asyncio.Future[bool]:
+        job = _Job(asyncio.get_running_loop().create_future(), row=row)
+        self._jobs.put(job)
+        return job.future
+
+    async def close(self) -> None:
+        if self._writer is not None:
+            self._jobs.put(None)
+            await asyncio.get_running_loop().run_in_executor(None, self._writer.join)
+        await asyncio.get_running_loop().run_in_executor(self._reader, self._read_engine.dispose)
+        self._reader.shutdown()
+
+    def _read(self, work: Work[T]) -> T:
+        with self._read_engine.connect() as connection:
+            return work(connection)
+
+    def _run(self, started: threading.Event) -> None:
+        engine = _engine(self._url)
+        with engine.connect() as connection:
+            started.set()
+            writer = _Writer(connection)
+            while True:
+                jobs, is_last = self._take()
+                if jobs:
+                    writer.commit(jobs)
+                    loop = jobs[0].future.get_loop()
+                    if not loop.is_closed():
+                        loop.call_soon_threadsafe(_answer, jobs)
+                if is_last:
+                    break
+        engine.dispose()
+
+    def _take(self) -> tuple[list[_Job], bool]:
+        """Waits for a job and takes all that wait with it; true when the end has been ordered."""
+        jobs: list[_Job] = []
+        item = self._jobs.get()
+        while item is not None:
+            jobs.append(item)
+            if len(jobs) >= _MAX_JOBS or self._jobs.empty():
+                return jobs, False
+            item = self._jobs.get()
+        return jobs, True
+
+
+class _Writer:
+    """Does a batch of jobs in one transaction. A job's failure rolls back its own work alone."""
+
+    def __init__(self, connection: sa.Connection) -> None:
+        self._connection = connection
+        self._raw = cast(sqlite3.Connection, connection.connection.driver_connection)
+
+    def commit(self, jobs: Sequence[_Job]) -> None:
+        rows = [job for job in jobs if job.row is not None]
+        try:
+            self._raw.execute("BEGIN IMMEDIATE")
+            for job in jobs:
+                if job.work is not None:
+                    self._work(job, job.work)
+            for start in range(0, len(rows), _MAX_ROWS):
+                self._append(rows[start : start + _MAX_ROWS])
+            self._raw.execute("COMMIT")
+        except BaseException as error:
+            _log.error("commit_failed", error=str(error), jobs=len(jobs))
+            if self._raw.in_transaction:
+                self._raw.execute("ROLLBACK")
+            for job in jobs:
+                job.error = job.error or unreachable(error)
+
+    def _work(self, job: _Job, work: Work[Any]) -> None:
+        self._raw.execute("SAVEPOINT job")
+        try:
+            job.answer = work(self._connection)
+            self._raw.execute("RELEASE job")
+        except Exception as error:
+            self._raw.execute("ROLLBACK TO job")
+            self._raw.execute("RELEASE job")
+            job.error = unreachable(error) if isinstance(error, _TROUBLE) else error
+
+    def _append(self, jobs: Sequence[_Job]) -> None:
+        rows = [job.row for job in jobs if job.row is not None]
+        values: list[object] = []
+        for row in rows:
+            values += (
+                row.shard,
+                row.table_id,
+                row.first_seq,
+                row.last_seq,
+                row.holders_version,
+                row.command_id,
+                row.digest,
+                row.play_time_ms,
+                row.update,
+                row.secrets,
+            )
+        done = set(self._raw.execute(_insert(len(rows)), values).fetchall())
+        stored = [row for row in rows if (row.table_id, row.last_seq) in done]
+        if stored:
+            self._raw.executemany(
+                "UPDATE games SET last_seq = ?, changed_at_ms = ? WHERE shard = ? AND table_id = ?",
+                [(row.last_seq, row.at_unix_ms, row.shard, row.table_id) for row in stored],
+            )
+        snapshots = [
+            (row.shard, row.table_id, row.last_seq, row.snapshot) for row in stored if row.snapshot is not None
+        ]
+        if snapshots:
+            self._raw.executemany(
+                "INSERT OR REPLACE INTO game_snapshots (shard, table_id, seq, snapshot) VALUES (?, ?, ?, ?)", snapshots
+            )
+        for job in jobs:
+            job.answer = job.row is not None and (job.row.table_id, job.row.last_seq) in done
+
+
+def _insert(count: int) -> str:
+    """Rows whose table stands where the command found it, and whose command is new. The database keeps it prepared."""
+    one = "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    return f"""
+        WITH input ({_COLUMNS}) AS (VALUES {", ".join([one] * count)})
+        INSERT INTO game_log
+            (shard, table_id, first_seq, last_seq, command_id, digest, play_time_ms, update_bytes, secrets)
+        SELECT i.shard, i.table_id, i.first_seq, i.last_seq, i.command_id, i.digest, i.play_time_ms,
+            i.update_bytes, i.secrets
+        FROM input i CROSS JOIN games g
+        WHERE g.shard = i.shard AND g.table_id = i.table_id
+            AND g.last_seq = i.first_seq - 1 AND g.holders_version = i.holders_version
+            AND NOT EXISTS (
+                SELECT 1 FROM game_log l
+                WHERE l.shard = i.shard AND l.table_id = i.table_id AND l.command_id = i.command_id
+            )
+        RETURNING table_id, last_seq
+    """
+
+
+def _answer(jobs: Sequence[_Job]) -> None:
+    for job in jobs:
+        if job.future.done():
+            continue
+        if job.error is not None:
+            job.future.set_exception(job.error)
+        else:
+            job.future.set_result(job.answer)
+
+
+def _engine(url: str) -> sa.Engine:
+    """One connection, whose transactions we begin and end ourselves."""
+    engine = sa.create_engine(
+        url,
+        poolclass=sa.pool.StaticPool,
+        isolation_level="AUTOCOMMIT",
+        connect_args={"timeout": _LOCK_LIMIT_S, "check_same_thread": False, "cached_statements": 256},
+    )
+    sa.event.listen(engine, "connect", _prepare)
+    return engine
+
+
+def _prepare(connection: Any, _record: Any) -> None:
+    connection.isolation_level = None
+    for pragma in ("journal_mode=WAL", "synchronous=FULL", "cache_size=-8000", "temp_store=MEMORY"):
+        connection.execute("PRAGMA " + pragma).fetchall()

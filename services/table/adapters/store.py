@@ -1,0 +1,136 @@
+"""The store over either database: one set of statements, of which only the append of a command differs."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from services.table.adapters import sql_games, sql_sessions, sql_tables
+from services.table.adapters.databases import Database
+from services.table.adapters.postgres import PostgresDatabase
+from services.table.adapters.sqlite import SqliteDatabase
+from services.table.application.ports import (
+    Game,
+    LiveGame,
+    LoggedCommand,
+    LoggedUpdate,
+    LogRow,
+    Sweep,
+    TableKey,
+    Unpublished,
+    Wall,
+)
+from services.table.domain.session import Session
+from services.table.domain.table import Table
+
+
+def open_database(url: str) -> Database:
+    """`sqlite:///PATH` or `postgresql://...`; not connected yet."""
+    return SqliteDatabase(url) if url.startswith("sqlite:") else PostgresDatabase(url)
+
+
+class SqlStore:
+    """See `ports.Store`."""
+
+    def __init__(self, database: Database, wall: Wall) -> None:
+        self._database = database
+        self._wall = wall
+
+    async def start(self) -> None:
+        """Connects and migrates. ServiceError `unreachable`."""
+        await self._database.start()
+
+    async def close(self) -> None:
+        await self._database.close()
+
+    async def ping(self) -> None:
+        """ServiceError `unreachable` when the store does not answer."""
+        await self._database.read(sql_games.ping)
+
+    # Commands and the log
+
+    def append(self, row: LogRow) -> asyncio.Future[bool]:
+        if row.result is None:
+            return self._database.append(row)
+        return asyncio.ensure_future(self._database.write(lambda c: sql_games.finish(c, row)))
+
+    async def find_command(self, key: TableKey, command_id: str) -> tuple[int, LoggedCommand | None]:
+        return await self._database.read(lambda c: sql_games.find_command(c, key, command_id))
+
+    async def load_game(self, key: TableKey) -> Game | None:
+        return await self._database.read(lambda c: sql_games.load(c, key))
+
+    async def read_log(
+        self, key: TableKey, after_seq: int, limit: int, *, with_secrets: bool = False
+    ) -> tuple[list[LoggedUpdate], int]:
+        return await self._database.read(lambda c: sql_games.read_log(c, key, after_seq, limit, with_secrets))
+
+    async def load_snapshot(self, key: TableKey) -> tuple[int, bytes] | None:
+        return await self._database.read(lambda c: sql_games.load_snapshot(c, key))
+
+    async def start_game(self, table: Table, row: LogRow) -> bool:
+        return await self._database.write(lambda c: sql_games.start(c, table, row))
+
+    async def list_live(self, shards: Sequence[int], after: tuple[int, str] | None, limit: int) -> list[LiveGame]:
+        return await self._database.read(lambda c: sql_games.list_live(c, shards, after, limit))
+
+    async def list_quiet(self, before_ms: int, after: tuple[int, str] | None, limit: int) -> list[LiveGame]:
+        return await self._database.read(lambda c: sql_games.list_quiet(c, before_ms, after, limit))
+
+    async def mark_published(self, marks: Sequence[tuple[TableKey, int]]) -> None:
+        await self._database.write(lambda c: sql_games.mark_published(c, marks))
+
+    async def unpublished(self, before_ms: int, limit: int) -> list[Unpublished]:
+        return await self._database.read(lambda c: sql_games.unpublished(c, before_ms, limit))
+
+    async def commit_probe(self, shard: int, probe_id: str, now_ms: int) -> None:
+        await self._database.write(lambda c: sql_games.commit_probe(c, shard, probe_id, now_ms))
+
+    # Tables
+
+    async def load_table(self, key: TableKey) -> Table | None:
+        return await self._database.read(lambda c: sql_tables.load(c, key))
+
+    async def create_table(self, table: Table) -> bool:
+        return await self._database.write(lambda c: sql_tables.create(c, table))
+
+    async def save_table(self, table: Table) -> bool:
+        return await self._database.write(lambda c: sql_tables.save(c, table, self._wall.unix_ms()))
+
+    async def list_open(self, edition: str, before: tuple[int, str] | None, limit: int) -> list[Table]:
+        return await self._database.read(lambda c: sql_tables.list_open(c, edition, before, limit))
+
+    async def list_held(self, session_id: str, before: tuple[int, str] | None, limit: int) -> list[Table]:
+        return await self._database.read(lambda c: sql_tables.list_held(c, session_id, before, limit))
+
+    async def touch(self, seen: Sequence[tuple[TableKey, str]], now_ms: int) -> list[TableKey]:
+        return await self._database.write(lambda c: sql_tables.touch(c, seen, now_ms))
+
+    async def mark_absent(self, sweep: Sweep, limit: int) -> list[TableKey]:
+        return await self._database.write(lambda c: sql_tables.mark_absent(c, sweep, limit))
+
+    async def abandoned(self, sweep: Sweep, limit: int) -> list[Table]:
+        return await self._database.read(lambda c: sql_tables.abandoned(c, sweep, limit))
+
+    async def mark_lobby_published(self, marks: Sequence[tuple[TableKey, int]]) -> None:
+        await self._database.write(lambda c: sql_tables.mark_published(c, marks))
+
+    async def unpublished_lobbies(self, before_ms: int, limit: int) -> list[Table]:
+        return await self._database.read(lambda c: sql_tables.unpublished(c, before_ms, limit))
+
+    # Sessions
+
+    async def create_session(self, session: Session) -> None:
+        await self._database.write(lambda c: sql_sessions.create(c, session))
+
+    async def load_session(self, shard: int, session_id: str) -> Session | None:
+        return await self._database.read(lambda c: sql_sessions.load(c, shard, session_id))
+
+    async def rotate_session(self, session: Session, old_hash: bytes) -> bool:
+        return await self._database.write(lambda c: sql_sessions.rotate(c, session, old_hash))
+
+    async def delete_session(self, session: Session) -> None:
+        await self._database.write(lambda c: sql_sessions.delete(c, session))
+
+    async def delete_expired_sessions(self, now_ms: int, limit: int) -> int:
+        return await self._database.write(lambda c: sql_sessions.delete_expired(c, now_ms, limit))

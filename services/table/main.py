@@ -1,0 +1,193 @@
+"""Puts the table service together, for a process of its own or one shared with other services."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from magnate.rules.v1 import rules_service_pb2 as rules_pb
+from magnate.table.v1 import table_service_pb2
+
+from services.kit.batches import Caller
+from services.kit.server import Service
+from services.kit.streams import EventStream
+from services.kit.telemetry import Telemetry
+from services.table.adapters.databases import Database
+from services.table.adapters.handler import TableHandler, UseCases
+from services.table.adapters.instruments import Instruments
+from services.table.adapters.play_time import ClockClient, ClockPlayTime
+from services.table.adapters.publisher import StreamPublisher
+from services.table.adapters.rules_calls import RulesCalls, RulesClient
+from services.table.adapters.store import SqlStore, open_database
+from services.table.adapters.system import SystemChance, SystemWall
+from services.table.application.add_bots import AddBots
+from services.table.application.bot_watch import BotWatch
+from services.table.application.commands import Commands
+from services.table.application.create_session import CreateSession
+from services.table.application.create_table import CreateTable
+from services.table.application.describe_table import DescribeTable
+from services.table.application.editions import Editions
+from services.table.application.end_session import EndSession
+from services.table.application.expire_deadline import ExpireDeadline
+from services.table.application.export_table import ExportTable
+from services.table.application.get_snapshot import GetSnapshot
+from services.table.application.hot_tables import HotTables
+from services.table.application.join_table import JoinTable
+from services.table.application.leave_table import LeaveTable
+from services.table.application.limits import Limiter
+from services.table.application.list_deadlines import ListBotTurns, ListDeadlines
+from services.table.application.list_tables import ListMyTables, ListTables
+from services.table.application.lobby import Lobby
+from services.table.application.options import Options
+from services.table.application.outbox import Outbox
+from services.table.application.ports import Chance, Meter, PlayTime, Publisher, Rules, Store, Wall
+from services.table.application.probe import Probe
+from services.table.application.read_updates import ReadUpdates, Watching
+from services.table.application.reclaim_seat import ReclaimSeat
+from services.table.application.renew_session import RenewSession
+from services.table.application.sessions import Sessions
+from services.table.application.start_game import StartGame
+from services.table.application.submit import Submit
+from services.table.application.sweep import Sweeper
+from services.table.application.touch_presence import TouchPresence
+from services.table.settings import TableSettings
+
+DESCRIPTOR = table_service_pb2.DESCRIPTOR.services_by_name["TableService"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outside:
+    """Everything that the use cases reach outside for."""
+
+    store: Store
+    rules: Rules
+    play_time: PlayTime
+    publisher: Publisher
+    wall: Wall
+    chance: Chance
+    meter: Meter
+
+
+@dataclass(frozen=True, slots=True)
+class Application:
+    """The use cases, and what works in the background."""
+
+    handler: TableHandler
+    outbox: Outbox
+    bots: BotWatch
+    commands: Commands
+    sweeper: Sweeper
+
+
+def compose(outside: Outside, options: Options) -> Application:
+    """The use cases over whatever is outside."""
+    store, wall, chance = outside.store, outside.wall, outside.chance
+    outbox = Outbox(store, outside.publisher, wall, outside.meter, options)
+    bots = BotWatch(store, outbox, wall, outside.meter, options)
+    sessions = Sessions(store, wall, options)
+    lobby = Lobby(store, outbox, options)
+    watching = Watching(lobby, sessions)
+    hot_tables = HotTables(store, options.hot_tables)
+    commands = Commands(
+        store=store,
+        rules=outside.rules,
+        play_time=outside.play_time,
+        hot_tables=hot_tables,
+        outbox=outbox,
+        bots=bots,
+        wall=wall,
+        meter=outside.meter,
+        options=options,
+    )
+    use_cases = UseCases(
+        sessions=sessions,
+        create_session=CreateSession(
+            store, wall, chance, Limiter(options.sessions_per_address, "new sessions for this address", wall), options
+        ),
+        renew_session=RenewSession(store, wall, chance, sessions, options),
+        end_session=EndSession(store, sessions),
+        create_table=CreateTable(
+            store=store,
+            rules=outside.rules,
+            editions=Editions(outside.rules, wall),
+            sessions=sessions,
+            outbox=outbox,
+            wall=wall,
+            chance=chance,
+            limiter=Limiter(options.tables_per_session, "new tables for this session", wall),
+            options=options,
+        ),
+        describe_table=DescribeTable(lobby, sessions),
+        list_tables=ListTables(store, sessions),
+        list_my_tables=ListMyTables(store, sessions),
+        join_table=JoinTable(lobby, sessions, wall, chance),
+        leave_table=LeaveTable(lobby, sessions),
+        reclaim_seat=ReclaimSeat(lobby, sessions, hot_tables, wall, chance),
+        add_bots=AddBots(lobby, sessions, wall, options),
+        start_game=StartGame(
+            store=store,
+            rules=outside.rules,
+            play_time=outside.play_time,
+            lobby=lobby,
+            sessions=sessions,
+            hot_tables=hot_tables,
+            outbox=outbox,
+            bots=bots,
+            wall=wall,
+            options=options,
+        ),
+        submit=Submit(commands, sessions, Limiter(options.submits_per_session, "commands for this session", wall)),
+        expire_deadline=ExpireDeadline(commands),
+        read_updates=ReadUpdates(store, watching),
+        get_snapshot=GetSnapshot(store, outside.rules, outside.play_time, watching),
+        export_table=ExportTable(store, watching),
+        touch_presence=TouchPresence(store, outbox, wall),
+        list_deadlines=ListDeadlines(store),
+        list_bot_turns=ListBotTurns(store),
+        probe=Probe(store, outside.rules, outbox, wall),
+    )
+    sweeper = Sweeper(store, lobby, outbox, wall, options)
+    return Application(TableHandler(use_cases), outbox, bots, commands, sweeper)
+
+
+async def build(
+    settings: TableSettings,
+    *,
+    rules_client: RulesClient,
+    find_clock: Callable[[], ClockClient],
+    stream: EventStream,
+    applier: Caller[rules_pb.ApplyRequest, rules_pb.ApplyResponse] | None = None,
+    database: Database | None = None,
+    telemetry: Telemetry | None = None,
+) -> Service:
+    """The table service, connected to its store and not started yet; `local(DESCRIPTOR)` of it is a client.
+
+    `applier` carries commands to the rules in batches; without one they go over the client. `find_clock` is asked
+    when play time is first followed, for the clock may be built later. The service closes its store; clients and
+    stream belong to the caller. ServiceError `unreachable` when there is no store.
+    """
+    telemetry = telemetry or Telemetry.off()
+    wall = SystemWall()
+    store = SqlStore(database or open_database(settings.database_url), wall)
+    await store.start()
+    play_time = ClockPlayTime(find_clock, wall)
+    outside = Outside(
+        store=store,
+        rules=RulesCalls(rules_client, applier),
+        play_time=play_time,
+        publisher=StreamPublisher(stream),
+        wall=wall,
+        chance=SystemChance(),
+        meter=Instruments(telemetry),
+    )
+    application = compose(outside, settings.options())
+    service = Service("table", settings, telemetry=telemetry)
+    service.add_handler(DESCRIPTOR, application.handler)
+    service.add_check("store", store.ping)
+    service.add_background("play_time", play_time.run)
+    service.add_background("outbox", application.outbox.run)
+    service.add_background("outbox_upkeep", application.outbox.run_upkeep)
+    service.add_background("bots", lambda: application.bots.run(application.commands))
+    service.add_background("sweep", application.sweeper.run)
+    service.add_closer(store.close)
+    return service
