@@ -158,10 +158,7 @@ class Judge:
         before: Known | None,
     ) -> Judged:
         digest = state_hash(state)
-        if state.ended:
-            self._states.forget(table_id)
-        else:
-            self._states.keep(table_id, Known(state, edition, digest), before=before)
+        self._states.keep(table_id, Known(state, edition, digest), before=before)
         return Judged(first_seq, events, state, digest, legal_actions(edition, state))
 
     def _check(self, edition: Edition, state: State, table_id: str) -> None:

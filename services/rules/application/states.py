@@ -54,7 +54,3 @@ class States:
         self._tables.move_to_end(table_id)
         if len(self._tables) > self._capacity:
             self._tables.popitem(last=False)
-
-    def forget(self, table_id: str) -> None:
-        """Lets go of a table whose game is over."""
-        self._tables.pop(table_id, None)
