@@ -84,7 +84,11 @@ class PlaySeat:
         level = level_named(turn.level) or LEVELS[STANDARD]
         began = time.perf_counter()
         action = level.bot.choose(
-            position.edition, position.view, position.options, turn.seat, seed_of(position.view.config.seed_hash, turn.seat)
+            position.edition,
+            position.view,
+            position.options,
+            turn.seat,
+            seed_of(position.view.config.seed_hash, turn.seat),
         )
         self._instruments.chosen(level.name, time.perf_counter() - began)
         return action

@@ -7,6 +7,9 @@ from services.rules.domain.edition import Edition
 from services.rules.domain.options import BuildingChoice, Option
 from services.rules.domain.state import State
 
+#: houses in the bank that are kept for the dearest group of a seat (IND-BOT-12)
+SHORT = 1
+
 
 def rent_step(edition: Edition, cell: int, from_level: int, to_level: int) -> int:
     """Rent that a street wins (or loses) between two levels."""
@@ -28,22 +31,27 @@ def build(edition: Edition, state: State, choices: tuple[BuildingChoice, ...], s
     return None if best is None else Build((best.cell,))
 
 
+def has_room(edition: Edition, state: State, seat: int) -> bool:
+    """Whether the seat has a whole group that can still grow, now or after giving pieces up elsewhere."""
+    top = edition.houses_under_hotel + 1
+    return any(state.levels[cell] < top for group in whole_groups(edition, state, seat) for cell in group.cells)
+
+
 def _missing_houses(edition: Edition, state: State, group: GroupWorth) -> int:
-    """Houses that the group still needs before every street of it can get its hotel; 0 when it has begun with them."""
+    """Houses that the group still needs before every street of it can get its hotel."""
     full = edition.houses_under_hotel
     return sum(max(0, full - state.levels[cell]) for cell in group.cells)
 
 
 def _wanted_elsewhere(edition: Edition, state: State, choice: BuildingChoice, seat: int) -> bool:
     """Whether the houses left are needed for a dearer group of the seat; a hotel gives houses back and never is."""
-    if state.supply_houses < 0 or choice.to_level > edition.houses_under_hotel:
+    if not 0 <= state.supply_houses <= SHORT or choice.to_level > edition.houses_under_hotel:
         return False
     own = group_worths(edition)[choice.cell]
     for group in whole_groups(edition, state, seat):
         if group is own:
             return False
-        missing = _missing_houses(edition, state, group)
-        if missing and state.supply_houses <= missing:
+        if _missing_houses(edition, state, group):
             return True
     return False
 

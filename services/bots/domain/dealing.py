@@ -5,7 +5,7 @@ from services.bots.domain.holdings import completes, gain_of, group_worths, loss
 from services.rules.domain.commands import AcceptTrade, Action, Basket, OfferTrade, RefuseTrade
 from services.rules.domain.edition import Edition
 from services.rules.domain.options import AmountRange, Option, TradeChoice
-from services.rules.domain.parties import NONE
+from services.rules.domain.parties import BANK, NONE
 from services.rules.domain.state import PaymentFrame, State, TradeFrame
 
 #: part of the partner's gain that a deal must bring oneself, in percent: his gain is a danger
@@ -69,21 +69,36 @@ def fair_price(own: int, partner: int, bounds: AmountRange, most: int) -> int | 
 
 
 def propose(edition: Edition, state: State, options: list[Option], seat: int) -> Action | None:
-    """The best exchange that completes a group of the seat at a fair price."""
+    """The best exchange at a fair price that completes a group of the seat; failing that, one that comes nearer."""
     most = affordable(edition, state, seat)
     best: tuple[int, OfferTrade] | None = None
+    nearer: list[tuple[TradeChoice, int]] = []
     for option in options:
         choice = option.trade
         if choice is None:
             continue
         for cell in choice.get_cells:
-            if not completes(edition, state, seat, cell):
-                continue
-            for given in (NONE, *_spare_cells(edition, state, choice, seat, cell)):
-                found = _exchange(edition, state, choice, seat, (cell, given), most)
-                if found is not None and (best is None or found[0] > best[0]):
-                    best = found
+            if completes(edition, state, seat, cell):
+                for given in (NONE, *_spare_cells(edition, state, choice, seat, cell)):
+                    best = _better(best, _exchange(edition, state, choice, seat, (cell, given), most))
+            elif _is_scattered(edition, state, seat, cell):
+                nearer.append((choice, cell))
+    if best is None:
+        for choice, cell in nearer:
+            best = _better(best, _exchange(edition, state, choice, seat, (cell, NONE), most))
     return best[1] if best else None
+
+
+def _better(best: tuple[int, OfferTrade] | None, found: tuple[int, OfferTrade] | None) -> tuple[int, OfferTrade] | None:
+    return found if found is not None and (best is None or found[0] > best[0]) else best
+
+
+def _is_scattered(edition: Edition, state: State, seat: int, cell: int) -> bool:
+    """Whether the deed is in a group of streets that is sold out and of which nobody but the seat can have two."""
+    if not edition.board.is_street[cell]:
+        return False
+    owners = [state.owners[other] for other in edition.board.group_of_cell[cell]]
+    return seat in owners and BANK not in owners and len(set(owners)) == len(owners)
 
 
 def _exchange(

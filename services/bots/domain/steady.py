@@ -63,10 +63,14 @@ def _roll(edition: Edition, view: State, options: tuple[Option, ...], seat: int,
 
 
 def _wants_out(edition: Edition, view: State, seat: int) -> bool:
-    """Early there are deeds to buy; later a seat in jail collects rent and pays none."""
+    """Early there are deeds to buy and groups to build on; late a seat in jail collects rent and pays none."""
     free = sum([view.owners[cell] == BANK for cell in edition.board.deeds])
-    expected, _worst = costs_ahead(edition, view, seat)
-    return free >= MANY_FREE_DEEDS or expected < edition.jail_fine // 2
+    if free >= MANY_FREE_DEEDS:
+        return True
+    expected, worst = costs_ahead(edition, view, seat)
+    if expected < edition.jail_fine // 2:
+        return True
+    return view.cash[seat] >= worst and building.has_room(edition, view, seat)
 
 
 def _manage(edition: Edition, view: State, options: tuple[Option, ...], seat: int, seed: int) -> Action | None:
