@@ -2,7 +2,7 @@
 
 from functools import lru_cache
 
-from services.rules.domain.commands import Basket, Command, OfferTrade
+from services.rules.domain.commands import AcceptTrade, Basket, Command, OfferTrade
 from services.rules.domain.edition import Edition
 from services.rules.domain.events import DeedMoved, MoneyMoved, TradeClosed, TradeOffered
 from services.rules.domain.folds.seats import debt_of, open_trade
@@ -186,6 +186,8 @@ def accept(play: Play, command: Command) -> Refusal | None:
     frame = open_trade(play.state)
     if frame is None:
         return refuse(play.edition, "wrong_decision", "window_trade_answer", "no offer is open")
+    if isinstance(command.action, AcceptTrade) and command.action.redeem:
+        return refuse(play.edition, "bad_choice", "mortgage", "there is no mortgage to redeem")
     close(play)
     play.emit(TradeClosed(frame.id, "accepted"))
     _hand_over(play, frame.give, frame.from_seat, frame.to_seat)
