@@ -12,6 +12,7 @@ from contextlib import aclosing
 from typing import Any, cast
 
 from connectrpc.compat import google_protobuf_json_codec
+from connectrpc.compression.gzip import GzipCompression
 from connectrpc.method import IdempotencyLevel, MethodInfo, StreamType
 from connectrpc.request import RequestContext
 from connectrpc.server import ConnectASGIApplication, Endpoint
@@ -24,6 +25,7 @@ from services.kit.calls import Call, Dispatcher, Method
 from services.kit.errors import ServiceError
 
 Context = RequestContext[Any, Any]
+_ACCEPTS = (b"accept-encoding", b"connect-accept-encoding", b"grpc-accept-encoding")
 
 
 class Answer:
@@ -80,8 +82,7 @@ class ConnectApp(ConnectASGIApplication[Dispatcher]):
             service=dispatcher,
             endpoints=_endpoints,
             read_max_bytes=max_bytes,
-            # What compresses belongs into the proxy in front; here it would cost each watcher anew.
-            compressions=(),
+            compressions=(GzipCompression(),),
             codecs=(BinaryCodec(), JsonCodec()),
         )
         self._path = f"/{dispatcher.contract.name}"
@@ -89,6 +90,12 @@ class ConnectApp(ConnectASGIApplication[Dispatcher]):
     @property
     def path(self) -> str:
         return self._path
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """One request, which may be compressed. Answers are not: here it would cost each watcher of an update anew,
+        and it belongs into the proxy in front."""
+        headers = [header for header in scope["headers"] if header[0] not in _ACCEPTS]
+        await super().__call__({**scope, "headers": headers}, receive, send)
 
 
 def _endpoints(dispatcher: Dispatcher) -> Mapping[str, Any]:
@@ -98,7 +105,7 @@ def _endpoints(dispatcher: Dispatcher) -> Mapping[str, Any]:
 def _endpoint(dispatcher: Dispatcher, method: Method) -> Any:
     if method.client_streaming:
         raise TypeError(f"browsers cannot stream to {method.path}")
-    info = MethodInfo[Any, Any](
+    info: MethodInfo[Any, Any] = MethodInfo(
         name=method.name,
         service_name=dispatcher.contract.name,
         input=method.request_class,

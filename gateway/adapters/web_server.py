@@ -37,6 +37,7 @@ class WebServer:
             )
         )
         self._task: asyncio.Task[None] | None = None
+        self._opened: socket.socket | None = None
         self.port = 0
 
     async def start(self) -> None:
@@ -47,10 +48,14 @@ class WebServer:
             raise StartError(
                 f"gateway: cannot open {self._host}:{self._wanted_port} for browsers: {error.strerror}"
             ) from None
+        self._opened = opened
         self.port = opened.getsockname()[1]
         self._task = asyncio.create_task(self._server.serve(sockets=[opened]), name="web")
         async with asyncio.timeout(_START_LIMIT_S):
-            while not self._server.started and not self._task.done():  # noqa: ASYNC110 - uvicorn has no event for it
+            while not self._server.started:
+                if self._task.done():
+                    opened.close()
+                    await self._task
                 await asyncio.sleep(0.005)
 
     async def stop(self) -> None:
@@ -58,6 +63,8 @@ class WebServer:
         if self._task is not None:
             self._server.should_exit = True
             await asyncio.wait([self._task])
+            if self._opened is not None:
+                self._opened.close()
 
 
 class _Server(uvicorn.Server):

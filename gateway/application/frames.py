@@ -48,10 +48,9 @@ def update_frame(update: bytes) -> Frame:
 
 def read_stream_message(data: bytes) -> Frame | table_pb2.StreamMessage:
     """The frame of an update from the event stream; any other message parsed. Raises DecodeError."""
-    if data and data[0] == _UPDATE_IN_STREAM:
-        length, start = _read_varint(data, 1)
-        if start + length == len(data):
-            return _framed(_UPDATE_IN_WATCH + data[1:], data[start:])
+    start = _start_of_only_update(data)
+    if start:
+        return _framed(_UPDATE_IN_WATCH + data[1:], data[start:])
     message = table_pb2.StreamMessage.FromString(data)
     return update_frame(message.update) if message.WhichOneof("message") == "update" else message
 
@@ -90,6 +89,17 @@ def ended_frames(reason: str, resume_after: Mapping[str, int]) -> list[Frame]:
     """The end of a whole watch: one frame for each table with its place, then the one for the watch."""
     frames = [ended_frame(reason, table_id=table_id, resume_after_seq=seq) for table_id, seq in resume_after.items()]
     return [*frames, ended_frame(reason)]
+
+
+def _start_of_only_update(data: bytes) -> int:
+    """Where the update begins in a message that holds nothing else; 0 for any other bytes."""
+    if not data or data[0] != _UPDATE_IN_STREAM:
+        return 0
+    try:
+        length, start = _read_varint(data, 1)
+    except IndexError:
+        return 0
+    return start if start + length == len(data) else 0
 
 
 def _framed(data: bytes, update: bytes) -> Frame:
