@@ -8,21 +8,23 @@ from google.protobuf.message import DecodeError
 from magnate.game.v1 import update_pb2
 
 from services.bots.application.ports import Change, Position
-from services.rules.adapters.codec import CodecError, read_decision, read_events, write_command
-from services.rules.adapters.codec_state import read_view
-from services.rules.adapters.edition_files import EDITIONS, Catalogue, load_catalogue
+from services.rules.codec.messages import CodecError, read_decision, read_events, write_command
+from services.rules.codec.states import read_view
 from services.rules.domain.commands import Action, Command
 from services.rules.domain.edition import Edition
-from services.rules.domain.evolve import UnknownEvent, fold
+from services.rules.domain.evolve import UnknownEventError, fold
 from services.rules.domain.state import State
+from services.rules.editions.loader import load_catalogue
+from services.rules.editions.ports import Editions, OverrideError, UnknownEditionError
+from services.rules.editions.shelf import EditionShelf
 
 __all__ = ["CodecError", "RulesReader", "encode_command"]
 
 
 @lru_cache(maxsize=1)
-def shipped_editions() -> Catalogue:
+def shipped_editions() -> Editions:
     """The editions that come with the program."""
-    return load_catalogue(EDITIONS)
+    return EditionShelf(load_catalogue())
 
 
 def encode_command(seat: int, decision_id: int, action: Action, command_id: str) -> bytes:
@@ -33,8 +35,8 @@ def encode_command(seat: int, decision_id: int, action: Action, command_id: str)
 class RulesReader:
     """Reads snapshots and updates into positions."""
 
-    def __init__(self, catalogue: Catalogue | None = None) -> None:
-        self._catalogue = catalogue or shipped_editions()
+    def __init__(self, editions: Editions | None = None) -> None:
+        self._editions = editions or shipped_editions()
 
     def position(self, snapshot: update_pb2.Snapshot) -> Position:
         """The position of a snapshot. Raises CodecError for one that this version cannot read."""
@@ -52,13 +54,13 @@ class RulesReader:
             update = update_pb2.Update.FromString(change.update)
             view = fold(position.edition, position.view, read_events(update.events))
             options = read_decision(update.decision)[1] if update.HasField("decision") else ()
-        except (DecodeError, CodecError, UnknownEvent):
+        except (DecodeError, CodecError, UnknownEventError):
             return None
         return Position(position.edition, view, options)
 
     def _edition_of(self, view: State) -> Edition:
         config = view.config
         try:
-            return self._catalogue.get(config.edition, config.version).at(config.seating)
-        except (KeyError, ValueError):
+            return self._editions.flat(config.edition, config.version, config.seating, config.overrides)
+        except (UnknownEditionError, OverrideError, ValueError):
             raise CodecError(f"edition {config.edition} {config.version} is not known here") from None
