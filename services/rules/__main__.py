@@ -5,7 +5,7 @@ import sys
 
 from services.kit.server import run, run_services
 from services.kit.settings import SettingsError
-from services.rules.adapters.edition_files import EditionError
+from services.rules.editions.loader import EditionError
 from services.rules.main import build
 from services.rules.settings import RulesSettings
 

@@ -6,11 +6,11 @@ from magnate.rules.v1 import rules_service_pb2
 
 from services.kit.server import Service
 from services.kit.telemetry import Telemetry
-from services.rules.adapters.edition_files import EDITIONS, Catalogue, load_catalogue
-from services.rules.adapters.edition_shelf import EditionShelf
 from services.rules.adapters.grpc_server import RulesHandler
 from services.rules.application.instruments import Instruments
 from services.rules.application.judge import Judge
+from services.rules.editions.loader import EDITIONS, Catalogue, load_catalogue
+from services.rules.editions.shelf import EditionShelf
 from services.rules.settings import RulesSettings
 
 DESCRIPTOR = rules_service_pb2.DESCRIPTOR.services_by_name["RulesService"]

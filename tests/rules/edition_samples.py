@@ -8,7 +8,7 @@ import re
 import shutil
 from pathlib import Path
 
-from services.rules.adapters.edition_files import EDITIONS
+from services.rules.editions.loader import EDITIONS
 
 Sample = dict[str, str]
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from services.rules.adapters.edition_files import EditionError, Problem, load_edition
+from services.rules.editions.loader import EditionError, Problem, load_edition
 from tests.rules.edition_samples import write
 
 

@@ -10,8 +10,8 @@ from google.protobuf.descriptor import FieldDescriptor
 from hypothesis import given, settings
 from magnate.game.v1 import command_pb2, decision_pb2, event_pb2, refusal_pb2, update_pb2
 
-from services.rules.adapters import codec, codec_refusals, codec_wire
-from services.rules.adapters.codec_twins import Twins, enum_numbers
+from services.rules.codec import messages, refusals, wire
+from services.rules.codec.twins import Twins, enum_numbers
 from services.rules.domain import commands as c
 from services.rules.domain import events as e
 from services.rules.domain import options as o
@@ -54,11 +54,11 @@ def test_an_event_survives_the_way_there_and_back(kind: Any) -> None:
     @given(values(kind))
     @settings(max_examples=15, deadline=None)
     def check(event: Any) -> None:
-        data = codec.write_event(7, event)
+        data = messages.write_event(7, event)
         message = event_pb2.Event.FromString(data)
         assert message.seq == 7
         assert message.WhichOneof("body") == snake(kind.__name__)
-        assert codec.read_event(message) == event
+        assert messages.read_event(message) == event
         assert message.SerializeToString(deterministic=True) == data
 
     check()
@@ -69,12 +69,12 @@ def test_a_command_survives_the_way_there_and_back(kind: Any) -> None:
     @given(values(kind))
     @settings(max_examples=15, deadline=None)
     def check(action: Any) -> None:
-        service = isinstance(action, codec.SERVICE_ACTIONS)
+        service = isinstance(action, messages.SERVICE_ACTIONS)
         command = c.Command(-1, 0, action) if service else c.Command(3, 41, action)
-        data = codec.write_command(command, "id-1")
+        data = messages.write_command(command, "id-1")
         message = command_pb2.Command.FromString(data)
         assert message.command_id == "id-1"
-        assert codec.read_command(message) == command
+        assert messages.read_command(message) == command
         assert message.SerializeToString(deterministic=True) == data
 
     check()
@@ -107,19 +107,19 @@ def test_an_option_survives_the_way_there_and_back(kind: Any) -> None:
     @settings(max_examples=15, deadline=None)
     def check(value: Any) -> None:
         option = o.Option(2, kind, **({attribute[0]: value} if attribute else {}))
-        data = codec.write_option(option)
+        data = messages.write_option(option)
         message = decision_pb2.LegalAction.FromString(data)
         assert message.WhichOneof("action") == kind
-        assert codec.read_option(message) == option
+        assert messages.read_option(message) == option
         assert message.SerializeToString(deterministic=True) == data
 
     check()
 
 
 def test_none_has_a_message_where_the_contract_wants_one() -> None:
-    lot = decision_pb2.AuctionLotChoice.FromString(codec.TWINS[o.LotChoice].write(o.LotChoice(5, None)))
+    lot = decision_pb2.AuctionLotChoice.FromString(messages.TWINS[o.LotChoice].write(o.LotChoice(5, None)))
     assert (lot.opening.least, lot.opening.greatest) == (0, 0)
-    bound = codec.TWINS[o.TradeBound].to_message(o.TradeBound(5, -1, None))
+    bound = messages.TWINS[o.TradeBound].to_message(o.TradeBound(5, -1, None))
     assert bound.cash.least > bound.cash.greatest
     assert bound.HasField("get_cell")
     assert not bound.HasField("give_cell")
@@ -128,8 +128,8 @@ def test_none_has_a_message_where_the_contract_wants_one() -> None:
 @pytest.mark.parametrize("type_name", ["UINT32", "UINT64", "INT32", "INT64", "SINT32"])
 def test_a_number_that_a_field_cannot_hold_is_refused(type_name: str) -> None:
     kind = getattr(FieldDescriptor, f"TYPE_{type_name}")
-    least, greatest = codec_wire.RANGES[kind]
-    numbers = codec_wire.Numbers(1, kind)
+    least, greatest = wire.RANGES[kind]
+    numbers = wire.Numbers(1, kind)
     assert len(numbers[greatest]) <= 11
     for outside in (least - 1, greatest + 1):
         with pytest.raises(ValueError, match="is not in"):
@@ -146,17 +146,17 @@ def test_a_number_that_a_field_cannot_hold_is_refused(type_name: str) -> None:
     ids=["no action", "option not set", "option of a later version"],
 )
 def test_a_command_that_says_nothing_known_is_an_error(message: command_pb2.Command) -> None:
-    with pytest.raises(codec.CodecError):
-        codec.read_command(message)
+    with pytest.raises(messages.CodecError):
+        messages.read_command(message)
 
 
 def test_withheld_bodies_are_put_in_place_by_number() -> None:
     seed, turn = e.SeedDrawn("script", b"s", (1, 2)), e.TurnStarted(0, 1, False)
-    public = [event_pb2.Event(seq=4), event_pb2.Event.FromString(codec.write_event(5, turn))]
-    secret = event_pb2.Event.FromString(codec.write_event(4, seed))
-    assert codec.read_events(public, [secret]) == (seed, turn)
-    with pytest.raises(codec.CodecError, match="event 4"):
-        codec.read_events(public)
+    public = [event_pb2.Event(seq=4), event_pb2.Event.FromString(messages.write_event(5, turn))]
+    secret = event_pb2.Event.FromString(messages.write_event(4, seed))
+    assert messages.read_events(public, [secret]) == (seed, turn)
+    with pytest.raises(messages.CodecError, match="event 4"):
+        messages.read_events(public)
 
 
 def a_typical_update() -> dict[str, Any]:
@@ -175,7 +175,7 @@ def a_typical_update() -> dict[str, Any]:
         "table_id": "0123456789abcdef",
         "first_seq": 4011,
         "play_time_ms": 812_345,
-        "command": codec.write_command(c.Command(0, 811, c.Buy()), "c-9f8e7d6c"),
+        "command": messages.write_command(c.Command(0, 811, c.Buy()), "c-9f8e7d6c"),
         "events": [
             e.DecisionClosed(811, "answered"),
             e.MoneyMoved(0, -1, 220, "purchase", 15),
@@ -198,20 +198,20 @@ def a_typical_update() -> dict[str, Any]:
 
 def test_an_update_is_what_the_library_would_write() -> None:
     parts = a_typical_update()
-    data = codec.write_update(**parts)
+    data = messages.write_update(**parts)
     message = update_pb2.Update.FromString(data)
     assert message.SerializeToString(deterministic=True) == data
     assert (message.first_seq, message.last_seq, message.play_time_ms) == (4011, 4016, 812_345)
     assert message.command.command_id == "c-9f8e7d6c"
-    assert codec.read_events(message.events) == tuple(parts["events"])
-    assert codec.read_decision(message.decision) == (parts["state"].decision, tuple(parts["options"]))
-    assert [codec.TWINS[s.Deadline].read(item) for item in message.deadlines] == list(parts["state"].deadlines)
+    assert messages.read_events(message.events) == tuple(parts["events"])
+    assert messages.read_decision(message.decision) == (parts["state"].decision, tuple(parts["options"]))
+    assert [messages.TWINS[s.Deadline].read(item) for item in message.deadlines] == list(parts["state"].deadlines)
     assert (message.state_hash, message.state_hash_version, message.game_over) == (bytes(range(8)), 1, False)
 
 
 def test_an_update_withholds_the_bodies_of_secret_events() -> None:
     secrets = [e.SeedDrawn("hmac-sha256-v1", b"secret-seed-123", ()), e.DeckShuffled("market", (2, 0, 1), 3)]
-    data = codec.write_update(**{**a_typical_update(), "events": [*secrets, e.TurnStarted(0, 1, False)]})
+    data = messages.write_update(**{**a_typical_update(), "events": [*secrets, e.TurnStarted(0, 1, False)]})
     events = update_pb2.Update.FromString(data).events
     assert [(event.seq, event.WhichOneof("body")) for event in events] == [
         (4011, None),
@@ -223,7 +223,7 @@ def test_an_update_withholds_the_bodies_of_secret_events() -> None:
 
 def test_a_typical_update_is_written_in_well_under_100_microseconds() -> None:
     parts = a_typical_update()
-    codec.write_update(**parts)
+    messages.write_update(**parts)
     best = min(_seconds(parts) for _ in range(5))
     assert best < 100e-6, f"{best * 1e6:.0f} µs"
 
@@ -231,7 +231,7 @@ def test_a_typical_update_is_written_in_well_under_100_microseconds() -> None:
 def _seconds(parts: dict[str, Any]) -> float:
     began = time.perf_counter()
     for _ in range(200):
-        codec.write_update(**parts)
+        messages.write_update(**parts)
     return (time.perf_counter() - began) / 200
 
 
@@ -240,9 +240,9 @@ def test_each_reason_has_the_status_that_the_contract_names() -> None:
     named = {reason: status for status, reason in re.findall(r"\[([A-Z_]+)\]\n  REFUSAL_REASON_([A-Z_]+) =", text)}
     assert set(named) == {value.name.removeprefix("REFUSAL_REASON_") for value in reasons()}
     for reason in get_args(Reason):
-        assert codec_refusals.status_of(reason).name == named[reason.upper()], reason
-    for reason in codec_refusals.SERVICE_STATUSES:
-        assert codec_refusals.status_of(reason).name == named[reason.upper()], reason
+        assert refusals.status_of(reason).name == named[reason.upper()], reason
+    for reason in refusals.SERVICE_STATUSES:
+        assert refusals.status_of(reason).name == named[reason.upper()], reason
 
 
 def reasons() -> list[Any]:
@@ -252,14 +252,14 @@ def reasons() -> list[Any]:
 
 def test_a_refusal_says_all_that_the_rules_say() -> None:
     refusal = Refusal("bid_not_exact", "bid_price", "IND-AUC-06", "the next price is 120", {"least": 120})
-    message = codec_refusals.refusal_message(refusal)
+    message = refusals.refusal_message(refusal)
     assert message == refusal_pb2.Refusal(
         reason=refusal_pb2.REFUSAL_REASON_BID_NOT_EXACT,
         statement="IND-AUC-06",
         message="the next price is 120",
         fields={"least": "120"},
     )
-    error = codec_refusals.refusal_error(refusal)
+    error = refusals.refusal_error(refusal)
     assert (error.code.name, error.reason, dict(error.metadata)) == (
         "FAILED_PRECONDITION",
         "bid_not_exact",

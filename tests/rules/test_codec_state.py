@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from magnate.rules.v1 import state_pb2
 
-from services.rules.adapters import codec_state
-from services.rules.adapters.codec_twins import CodecError
+from services.rules.codec import states
+from services.rules.codec.twins import CodecError
 from services.rules.domain import chance
 from services.rules.domain import state as s
 from tests.rules.values import values
@@ -29,7 +29,7 @@ def configs(draw: Any) -> s.Config:
 
 
 @st.composite
-def states(draw: Any) -> s.State:
+def any_states(draw: Any) -> s.State:
     """Any state that the fields can hold, sensible or not."""
     state = s.State()
     state.config = draw(configs())
@@ -66,26 +66,26 @@ def states(draw: Any) -> s.State:
     return state
 
 
-@given(states())
+@given(any_states())
 @settings(max_examples=60, deadline=None)
 def test_a_state_survives_its_snapshot_and_equal_states_have_equal_bytes(state: s.State) -> None:
-    data = codec_state.write_state(state)
-    back = codec_state.read_state(data)
+    data = states.write_state(state)
+    back = states.read_state(data)
     assert back.differences(state) == []
-    assert codec_state.write_state(back) == data
+    assert states.write_state(back) == data
 
 
 def test_the_empty_state_survives_its_snapshot() -> None:
-    assert codec_state.read_state(codec_state.write_state(s.State())) == s.State()
+    assert states.read_state(states.write_state(s.State())) == s.State()
 
 
-@given(states())
+@given(any_states())
 @settings(max_examples=30, deadline=None)
 def test_a_view_does_not_depend_on_what_is_secret(state: s.State) -> None:
     other = state.copy()
     other.config = replace(state.config, algorithm="x", server_seed=b"y", game_seed=b"z", script=(1, 2, 3))
     other.decks, other.draws = {"market": (4, 5, 6)}, state.draws + 1
-    assert codec_state.view_message(other) == codec_state.view_message(state)
+    assert states.view_message(other) == states.view_message(state)
 
 
 @pytest.mark.parametrize(
@@ -103,4 +103,4 @@ def test_a_view_does_not_depend_on_what_is_secret(state: s.State) -> None:
 )
 def test_what_is_no_snapshot_is_an_error(data: bytes, says: str) -> None:
     with pytest.raises(CodecError, match=says):
-        codec_state.read_state(data)
+        states.read_state(data)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from services.rules.adapters.codec_state import view_message
+from services.rules.codec.states import view_message
 from services.rules.domain import digest
 from services.rules.domain.decide import advance
 from services.rules.domain.legal import legal_actions

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from services.rules.adapters.edition_files import EDITIONS, EditionError, Problem, load_catalogue, load_edition
-from services.rules.adapters.edition_schema import PARAMETERS
 from services.rules.domain import parameters as p
 from services.rules.domain.edition import Edition
+from services.rules.editions.loader import EDITIONS, EditionError, Problem, load_catalogue, load_edition
+from services.rules.editions.schema import PARAMETERS
 from tests.rules.edition_samples import OTHERS, flagship, write, write_other
 
 MATRIX = Path(__file__).resolve().parents[2] / "docs" / "rules" / "parameters.md"

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from services.rules.adapters.edition_files import EDITIONS, Catalogue, load_catalogue
-from services.rules.adapters.edition_shelf import EditionShelf, with_overrides
-from services.rules.application.editions import OverrideError, UnknownEditionError
 from services.rules.domain.edition import Edition
 from services.rules.domain.parameters import Override
+from services.rules.editions.loader import EDITIONS, Catalogue, load_catalogue
+from services.rules.editions.ports import OverrideError, UnknownEditionError
+from services.rules.editions.shelf import EditionShelf, with_overrides
 
 
 def override(parameter: str, **fields: object) -> Override:

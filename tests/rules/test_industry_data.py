@@ -4,10 +4,10 @@ from collections import Counter
 
 import pytest
 
-from services.rules.adapters.edition_files import load_catalogue
 from services.rules.domain import parameters as p
 from services.rules.domain.board import Names
 from services.rules.domain.edition import Edition
+from services.rules.editions.loader import load_catalogue
 
 INDUSTRY = load_catalogue().get("industry", 1)
 BOARD = INDUSTRY.board

@@ -14,7 +14,7 @@ from magnate.rules.v1 import rules_service_pb2 as pb
 
 from services.kit.calls import RemoteClient, open_channel
 from services.kit.errors import ServiceError, from_status
-from services.rules.adapters import codec, codec_state
+from services.rules.codec import messages, states
 from services.rules.domain import invariants
 from services.rules.domain.commands import Command, EndTurn, Roll
 from services.rules.domain.state import SeatSetup, State
@@ -79,7 +79,7 @@ def new_game_request(seats: int = 3, **changes: Any) -> pb.NewGameRequest:
     request = pb.NewGameRequest(
         table_id=TABLE,
         edition="industry",
-        seats=[codec.TWINS[SeatSetup].to_message(SeatSetup("person", 0, "0A")) for _ in range(seats)],
+        seats=[messages.TWINS[SeatSetup].to_message(SeatSetup("person", 0, "0A")) for _ in range(seats)],
         server_seed=bytes(range(32)),
         play_time_ms=1_000,
         grace_ms=500,
@@ -103,7 +103,7 @@ async def play(client: Any, played: Played, *, commands: int, seed: int = 5) -> 
     for number in range(commands):
         if played.last.HasField("ended"):
             return
-        decision, options = codec.read_decision(played.entries[-1].update.decision)
+        decision, options = messages.read_decision(played.entries[-1].update.decision)
         state = State()
         state.decision = decision
         command = random_command(rng, state, options)
@@ -117,7 +117,7 @@ def apply_request(played: Played, command: Command, *, command_id: str = "c", **
     request = pb.ApplyRequest(
         state=options.pop("state", None) or played.source(), play_time_ms=played.play_time_ms, **options
     )
-    request.command.MergeFromString(codec.write_command(command, command_id))
+    request.command.MergeFromString(messages.write_command(command, command_id))
     return request
 
 
@@ -279,15 +279,15 @@ async def test_the_state_before_is_still_here_when_a_commit_has_failed(client: A
 
 async def test_a_snapshot_is_given_when_it_is_wanted(client: Any) -> None:
     played = await begun(client)
-    assert codec_state.read_state(played.first.snapshot).seq == played.first.seq
+    assert states.read_state(played.first.snapshot).seq == played.first.seq
     command = Command(played.last.asked[0], played.last.decision_id, Roll())
     source = played.source()
     without = (await client.Apply(apply_request(played, command, state=source))).applied
     assert without.snapshot == b""
     applied = (await client.Apply(apply_request(played, command, state=source, want_snapshot=True))).applied
     assert applied.update == without.update
-    state = codec_state.read_state(applied.snapshot)
-    assert (state.seq, codec_state.write_state(state)) == (applied.seq, applied.snapshot)
+    state = states.read_state(applied.snapshot)
+    assert (state.seq, states.write_state(state)) == (applied.seq, applied.snapshot)
 
 
 async def test_a_state_that_is_not_the_one_named_is_refused(new_client: Any) -> None:

@@ -10,8 +10,8 @@ from magnate.rules.v1 import rules_service_pb2 as pb
 
 from services.kit.calls import Call, LocalClient
 from services.kit.errors import ServiceError
-from services.rules.adapters import codec
 from services.rules.adapters.grpc_server import RulesHandler
+from services.rules.codec import messages
 from services.rules.domain import commands as c
 from services.rules.main import DESCRIPTOR, build_handler
 from services.rules.settings import RulesSettings
@@ -61,7 +61,7 @@ def draw_actions() -> list[c.Action]:
 
 def written(played: Played, action: c.Action) -> pb.ApplyRequest | None:
     """The request for an action; None where no message can hold it."""
-    service = isinstance(action, codec.SERVICE_ACTIONS)
+    service = isinstance(action, messages.SERVICE_ACTIONS)
     seat, decision_id = (-1, 0) if service else (played.last.asked[0], played.last.decision_id)
     try:
         return apply_request(played, c.Command(seat, decision_id, action))

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from services.bots.domain.roster import LEVELS, STANDARD
-from services.rules.adapters.edition_files import EDITIONS, load_catalogue
 from services.rules.domain.commands import Action, Command
 from services.rules.domain.decide import advance
 from services.rules.domain.edition import Edition
@@ -18,6 +17,7 @@ from services.rules.domain.options import Option
 from services.rules.domain.refusals import Refusal
 from services.rules.domain.state import SeatSetup, State
 from services.rules.domain.view import view
+from services.rules.editions.loader import EDITIONS, load_catalogue
 
 #: (state, options, seat, the bot's action): called before each command
 Watcher = Callable[[State, tuple[Option, ...], int, Action], None]

@@ -3,7 +3,6 @@
 from dataclasses import replace
 from typing import Self
 
-from services.rules.adapters.edition_files import load_catalogue
 from services.rules.domain.agenda import run
 from services.rules.domain.chance import SCRIPT
 from services.rules.domain.edition import Edition
@@ -23,6 +22,7 @@ from services.rules.domain.state import (
     SeatSetup,
     TurnFrame,
 )
+from services.rules.editions.loader import load_catalogue
 
 CATALOGUE = load_catalogue()
 SEED = bytes(range(32))

@@ -8,12 +8,7 @@ from magnate.rules.v1 import rules_service_pb2 as pb
 
 from services.kit.calls import Call, as_service_error
 from services.kit.errors import ServiceError, to_status
-from services.rules.adapters import codec
-from services.rules.adapters.codec_edition import edition_message, summary_message
-from services.rules.adapters.codec_refusals import reason_error, refusal_error, refusal_message
-from services.rules.adapters.codec_state import read_state, view_message, write_state
 from services.rules.adapters.log_check import check_log, read_log
-from services.rules.application.editions import Editions, OverrideError, UnknownEditionError
 from services.rules.application.judge import (
     BrokenInvariantError,
     Judge,
@@ -23,17 +18,22 @@ from services.rules.application.judge import (
     WrongStateError,
 )
 from services.rules.application.states import Known, StateName
+from services.rules.codec import messages
+from services.rules.codec.descriptions import edition_message, summary_message
+from services.rules.codec.refusals import reason_error, refusal_error, refusal_message
+from services.rules.codec.states import read_state, view_message, write_state
 from services.rules.domain import digest
 from services.rules.domain.events import SECRET_EVENTS, Event, GameEnded
 from services.rules.domain.refusals import Refusal
 from services.rules.domain.state import Deadline, Decision, SeatSetup
+from services.rules.editions.ports import Editions, OverrideError, UnknownEditionError
 
 #: the longest time that one batch keeps the loop to itself, in commands
 _BREATH = 32
 
-_SEAT_SETUP = codec.TWINS[SeatSetup]
-_DEADLINE = codec.TWINS[Deadline]
-_GAME_ENDED = codec.TWINS[GameEnded]
+_SEAT_SETUP = messages.TWINS[SeatSetup]
+_DEADLINE = messages.TWINS[Deadline]
+_GAME_ENDED = messages.TWINS[GameEnded]
 
 
 class RulesHandler:
@@ -57,7 +57,7 @@ class RulesHandler:
         """The first update of a game, always with a snapshot."""
         try:
             judged = self._judge.begin(_new_table(request))
-        except codec.CodecError as error:
+        except messages.CodecError as error:
             raise reason_error("malformed", str(error)) from error
         except UnknownEditionError as error:
             raise reason_error("no_edition", str(error), edition=request.edition) from error
@@ -116,7 +116,7 @@ class RulesHandler:
         """Decides a log anew; what it takes runs beside the loop."""
         try:
             log = read_log(request.entries)
-        except codec.CodecError as error:
+        except messages.CodecError as error:
             raise reason_error("unknown_content", str(error)) from error
         return await asyncio.to_thread(check_log, self._editions, request.entries, log)
 
@@ -128,8 +128,8 @@ class RulesHandler:
         if not request.HasField("state") or not request.state.table_id:
             raise reason_error("malformed", "a command needs the state that it is for", field="state")
         try:
-            command = codec.read_command(request.command)
-        except codec.CodecError as error:
+            command = messages.read_command(request.command)
+        except messages.CodecError as error:
             refusal = Refusal("malformed", "", "", str(error), {})
             return pb.ApplyResponse(refusal=refusal_message(refusal))
         try:
@@ -144,7 +144,7 @@ class RulesHandler:
             return pb.ApplyResponse(state_needed=pb.StateNeeded())
         if isinstance(judged, Refusal):
             return pb.ApplyResponse(refusal=refusal_message(judged))
-        written = codec.write_command(command, request.command.command_id)
+        written = messages.write_command(command, request.command.command_id)
         applied = _applied(
             request.state.table_id, judged, written, request.play_time_ms, want_snapshot=request.want_snapshot
         )
@@ -160,7 +160,7 @@ class RulesHandler:
         decision: Decision | None = known.state.decision
         if decision is None:
             return None
-        return decision_pb2.Decision.FromString(codec.write_decision(decision, self._judge.options(known)))
+        return decision_pb2.Decision.FromString(messages.write_decision(decision, self._judge.options(known)))
 
 
 def _new_table(request: pb.NewGameRequest) -> NewTable:
@@ -184,14 +184,14 @@ def _stored(source: pb.StateSource) -> Stored | None:
     if not source.snapshot:
         return None
     try:
-        return Stored(read_state(source.snapshot), codec.read_events(source.tail))
-    except codec.CodecError as error:
+        return Stored(read_state(source.snapshot), messages.read_events(source.tail))
+    except messages.CodecError as error:
         raise WrongStateError(str(error)) from error
 
 
 def _applied(table_id: str, judged: Judged, command: bytes, play_time_ms: int, *, want_snapshot: bool) -> pb.Applied:
     state, decision = judged.state, judged.state.decision
-    update = codec.write_update(
+    update = messages.write_update(
         table_id=table_id,
         first_seq=judged.first_seq,
         play_time_ms=play_time_ms,
@@ -217,7 +217,7 @@ def _applied(table_id: str, judged: Judged, command: bytes, play_time_ms: int, *
 
 def _secrets(first_seq: int, events: Iterable[Event]) -> list[event_pb2.Event]:
     return [
-        event_pb2.Event.FromString(codec.write_event(seq, event))
+        event_pb2.Event.FromString(messages.write_event(seq, event))
         for seq, event in enumerate(events, first_seq)
         if isinstance(event, SECRET_EVENTS)
     ]

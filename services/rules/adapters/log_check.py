@@ -6,9 +6,8 @@ from google.protobuf.unknown_fields import UnknownFieldSet
 from magnate.game.v1 import update_pb2
 from magnate.rules.v1 import rules_service_pb2 as pb
 
-from services.rules.adapters import codec
-from services.rules.adapters.codec_state import view_message
-from services.rules.application.editions import Editions, OverrideError, UnknownEditionError
+from services.rules.codec import messages
+from services.rules.codec.states import view_message
 from services.rules.domain import digest
 from services.rules.domain.edition import Edition
 from services.rules.domain.events import Event, GameStarted
@@ -16,6 +15,7 @@ from services.rules.domain.evolve import fold
 from services.rules.domain.legal import legal_actions
 from services.rules.domain.replay import Entry, replay
 from services.rules.domain.state import Seating, State
+from services.rules.editions.ports import Editions, OverrideError, UnknownEditionError
 
 
 def read_log(entries: Iterable[pb.LogEntry]) -> list[Entry]:
@@ -87,9 +87,9 @@ def _update_of(
     logged: update_pb2.Update,
 ) -> update_pb2.Update:
     """The update that the service would give for an entry; the command's id is the only thing that it cannot know."""
-    command = b"" if entry.command is None else codec.write_command(entry.command, logged.command.command_id)
+    command = b"" if entry.command is None else messages.write_command(entry.command, logged.command.command_id)
     return update_pb2.Update.FromString(
-        codec.write_update(
+        messages.write_update(
             table_id=table_id,
             first_seq=first_seq,
             play_time_ms=entry.play_time_ms,
@@ -110,6 +110,6 @@ def _read_entry(entry: pb.LogEntry) -> Entry:
     for message in update.events:
         body = bodies.get(message.seq, message)
         known = body.WhichOneof("body") is not None or len(UnknownFieldSet(body)) > 0
-        events.append(codec.read_event(body) if known else None)
-    command = codec.read_command(update.command) if update.HasField("command") else None
+        events.append(messages.read_event(body) if known else None)
+    command = messages.read_command(update.command) if update.HasField("command") else None
     return Entry(command, update.play_time_ms, tuple(events))

@@ -4,7 +4,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from services.kit.logs import get_log
-from services.rules.application.editions import Editions, Overrides, of_game
 from services.rules.application.instruments import Instruments
 from services.rules.application.new_games import make_setup
 from services.rules.application.states import Known, StateName, States
@@ -20,6 +19,7 @@ from services.rules.domain.new_game import SetupError, begin
 from services.rules.domain.options import Option
 from services.rules.domain.refusals import Refusal
 from services.rules.domain.state import SeatSetup, State
+from services.rules.editions.ports import Editions, Overrides, of_game
 
 _log = get_log(__name__)
 

@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
-from services.rules.application.editions import Overrides
 from services.rules.domain.edition import Edition
 from services.rules.domain.new_game import Setup
 from services.rules.domain.refusals import Reason, Refusal
 from services.rules.domain.state import Seating, SeatKind, SeatSetup
+from services.rules.editions.ports import Overrides
 
 _MOST_NONCE = 128
 

@@ -280,7 +280,11 @@ def _choice(
 def _leaves_a_deal(choice: TradeChoice) -> bool:
     """Whether the bounds of refused pairs leave anything to offer."""
     return any([choice.sale_range(sale.cell) is not None for sale in choice.sales]) or any(
-        [choice.exchange_range(get, give) is not None for get in choice.get_cells for give in (NONE, *choice.give_cells)]
+        [
+            choice.exchange_range(get, give) is not None
+            for get in choice.get_cells
+            for give in (NONE, *choice.give_cells)
+        ]
     )
 
 

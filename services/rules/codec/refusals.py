@@ -7,7 +7,7 @@ import grpc
 from magnate.game.v1 import refusal_pb2
 
 from services.kit.errors import ServiceError
-from services.rules.adapters.codec_twins import enum_numbers
+from services.rules.codec.twins import enum_numbers
 from services.rules.domain.refusals import Reason, Refusal
 
 _BAD_INPUT: Final = ("malformed", "unknown_cell", "bad_amount", "bad_choice", "override_out_of_range")

@@ -5,13 +5,13 @@ from dataclasses import fields, replace
 from functools import lru_cache
 from typing import Any
 
-from services.rules.adapters import edition_checks, edition_schema
-from services.rules.adapters.edition_files import Catalogue
-from services.rules.adapters.edition_problems import BadValueError
-from services.rules.application.editions import OverrideError, Overrides, UnknownEditionError
 from services.rules.domain.edition import Edition
 from services.rules.domain.parameters import Override, OverrideValue
 from services.rules.domain.state import Seating
+from services.rules.editions import checks, schema
+from services.rules.editions.loader import Catalogue
+from services.rules.editions.ports import OverrideError, Overrides, UnknownEditionError
+from services.rules.editions.problems import BadValueError
 
 # Tables without overrides share a handful of editions; each set of overrides makes one more.
 _MOST_FLAT = 512
@@ -58,9 +58,7 @@ def with_overrides(flat: Edition, overrides: Overrides) -> Edition:
             raise OverrideError(f"{name} {reason}", {"parameter": name})
         values[name] = _value(allowed[name], text)
     changed = replace(flat, **values)
-    for name, reason in edition_checks.parameter_faults(
-        {item.name: getattr(changed, item.name) for item in fields(flat)}
-    ):
+    for name, reason in checks.parameter_faults({item.name: getattr(changed, item.name) for item in fields(flat)}):
         raise OverrideError(f"{name} {reason}", {"parameter": name})
     return changed
 
@@ -72,7 +70,7 @@ def _value(override: Override, text: str) -> OverrideValue:
     except ValueError:
         raw = text
     try:
-        value = None if raw is None else edition_schema.READERS[override.parameter](raw)
+        value = None if raw is None else schema.READERS[override.parameter](raw)
     except BadValueError as error:
         raise _out_of_range(override, text) from error
     if value in override.choices or (override.never and value is None):

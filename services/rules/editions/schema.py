@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping
 from itertools import pairwise
 from typing import Any, Final, get_args
 
-from services.rules.adapters.edition_problems import BadValueError
 from services.rules.domain import parameters as p
+from services.rules.editions.problems import BadValueError
 
 Reader = Callable[[Any], Any]
 

@@ -9,8 +9,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import get_args
 
-from services.rules.adapters.edition_problems import Problem
 from services.rules.domain.board import CELL_COUNT, DEED_KINDS, Card, Cell, CellKind, Effect, Names
+from services.rules.editions.problems import Problem
 
 LANGUAGES = ("en", "uk", "ru")
 RENT_COLUMNS = tuple(f"rent{level}" for level in range(6))

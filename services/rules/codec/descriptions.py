@@ -7,7 +7,7 @@ from typing import Any
 
 from magnate.game.v1 import edition_pb2
 
-from services.rules.adapters.codec_twins import enum_numbers
+from services.rules.codec.twins import enum_numbers
 from services.rules.domain.board import Board, Card, Names
 from services.rules.domain.edition import Edition
 

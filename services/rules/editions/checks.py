@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from typing import Any
 
-from services.rules.adapters.board_files import BoardRows
-from services.rules.adapters.edition_problems import Problem
 from services.rules.domain.board import DEED_KINDS
+from services.rules.editions.board_files import BoardRows
+from services.rules.editions.problems import Problem
 
 #: parameter and what is wrong with it
 Fault = tuple[str, str]

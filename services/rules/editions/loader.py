@@ -11,19 +11,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, get_args
 
-from services.rules.adapters import edition_checks, edition_schema
-from services.rules.adapters.board_files import KEY, LANGUAGES, BoardRows, read_cards, read_cells
-from services.rules.adapters.edition_problems import BadValueError, EditionError, Problem
-from services.rules.adapters.toml_lines import TomlFile, read_toml
 from services.rules.domain.board import Card, Group, Names, build_board
 from services.rules.domain.edition import Edition, SeatingValue
 from services.rules.domain.parameters import Seating
 from services.rules.domain.rulebook import RULES
+from services.rules.editions import checks, schema
+from services.rules.editions.board_files import KEY, LANGUAGES, BoardRows, read_cards, read_cells
+from services.rules.editions.problems import BadValueError, EditionError, Problem
+from services.rules.editions.toml_lines import TomlFile, read_toml
 
 __all__ = ["EDITIONS", "Catalogue", "EditionError", "Problem", "load_catalogue", "load_edition"]
 
 #: the editions that come with the program
-EDITIONS = Path(__file__).resolve().parents[1] / "editions"
+EDITIONS = Path(__file__).resolve().parent
 
 _TOP_KEYS = ("id", "version", "base", "names", "parameters", "at", "groups", "statements")
 _STATEMENT = re.compile(r"[A-Z]{3}-[A-Z]+-[0-9]{2}")
@@ -112,7 +112,7 @@ def _read_sheet(file: TomlFile, problems: list[Problem]) -> _Sheet:
     problems.extend(file.problem("unknown key", key) for key in file.data if key not in _TOP_KEYS)
     parameters: dict[str, _Raw] = {}
     for name, value in _table(file, problems, "parameters").items():
-        if name not in edition_schema.PARAMETERS:
+        if name not in schema.PARAMETERS:
             problems.append(file.problem("unknown parameter", "parameters", name))
         else:
             parameters[name] = _Raw(value, file, ("parameters", name))
@@ -122,7 +122,7 @@ def _read_sheet(file: TomlFile, problems: list[Problem]) -> _Sheet:
             problems.append(file.problem("unknown seating", "at", seating))
             continue
         for name, value in _table(file, problems, "at", seating).items():
-            if name not in edition_schema.PARAMETERS or name in edition_schema.FIXED:
+            if name not in schema.PARAMETERS or name in schema.FIXED:
                 problems.append(file.problem("no parameter that can differ by seating", "at", seating, name))
             else:
                 at[seating, name] = _Raw(value, file, ("at", seating, name))
@@ -171,7 +171,7 @@ def _overlay(base: _Sheet, top: _Sheet) -> _Sheet:
 def _read_value(raw: _Raw, name: str, problems: list[Problem]) -> Any:
     """The typed value of a parameter; None, with problems added, if it is bad."""
     try:
-        return edition_schema.READERS[name](raw.value)
+        return schema.READERS[name](raw.value)
     except BadValueError as error:
         problems.extend(raw.problem(reason, field) for field, reason in error.faults)
         return None
@@ -181,7 +181,7 @@ def _read_overrides(raw: _Raw, entries: dict[str, Any], problems: list[Problem])
     overrides = []
     for name, entry in entries.items():
         try:
-            overrides.append(edition_schema.read_override(name, entry))
+            overrides.append(schema.read_override(name, entry))
         except BadValueError as error:
             problems.extend(raw.problem(reason, f"{name}.{field}".rstrip(".")) for field, reason in error.faults)
     return tuple(overrides)
@@ -189,11 +189,11 @@ def _read_overrides(raw: _Raw, entries: dict[str, Any], problems: list[Problem])
 
 def _read_parameters(sheet: _Sheet, problems: list[Problem]) -> dict[str, Any]:
     values: dict[str, Any] = {}
-    for name in edition_schema.PARAMETERS:
+    for name in schema.PARAMETERS:
         raw = sheet.parameters.get(name)
         if raw is None:
             problems.append(sheet.file.problem("is missing", "parameters", name))
-        elif name in edition_schema.READERS:
+        elif name in schema.READERS:
             values[name] = _read_value(raw, name, problems)
     if isinstance(values.get("overrides"), dict):
         values["overrides"] = _read_overrides(sheet.parameters["overrides"], values["overrides"], problems)
@@ -253,9 +253,9 @@ def _data_faults(
     values: dict[str, Any], decks: dict[str, tuple[str, ...]], cells: BoardRows, cards: BoardRows
 ) -> Iterable[Any]:
     if cells.cells:
-        yield from edition_checks.board_faults(values, cells)
+        yield from checks.board_faults(values, cells)
     if cells.cells and cards.cards:
-        yield from edition_checks.deck_faults(values, decks, cells, cards)
+        yield from checks.deck_faults(values, decks, cells, cards)
 
 
 def _parameter_problem(sheet: _Sheet, name: str, reason: str) -> Problem:
@@ -269,7 +269,7 @@ def _check(
     for seating in values["seating"]:
         own = {item.parameter: item.value for item in by_seating if item.seating == seating}
         flat = {**values, **own, "seating": (seating,)}
-        for name, reason in edition_checks.parameter_faults(flat):
+        for name, reason in checks.parameter_faults(flat):
             raw = sheet.at.get((seating, name)) or sheet.parameters[name]
             problems.append(raw.problem(reason))
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from services.rules.adapters.edition_problems import EditionError, Problem
+from services.rules.editions.problems import EditionError, Problem
 
 KeyPath = tuple[str | int, ...]
 

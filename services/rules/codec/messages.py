@@ -9,8 +9,8 @@ from typing import Any
 from google.protobuf.descriptor import FieldDescriptor
 from magnate.game.v1 import command_pb2, decision_pb2, event_pb2, update_pb2
 
-from services.rules.adapters import codec_wire as wire
-from services.rules.adapters.codec_twins import CodecError, Twins
+from services.rules.codec import wire
+from services.rules.codec.twins import CodecError, Twins
 from services.rules.domain import commands as c
 from services.rules.domain import events as e
 from services.rules.domain import options as o

@@ -15,7 +15,7 @@ from google.protobuf.descriptor import EnumDescriptor, FieldDescriptor
 from google.protobuf.message import Message
 from google.protobuf.message_factory import GetMessageClass
 
-from services.rules.adapters import codec_wire as wire
+from services.rules.codec import wire
 from services.rules.domain.parties import NONE
 
 # Descriptors' types say that a field may lack what fields of its kind always have.

@@ -11,8 +11,8 @@ from google.protobuf.message import DecodeError
 from magnate.game.v1 import event_pb2, view_pb2
 from magnate.rules.v1 import state_pb2
 
-from services.rules.adapters.codec import TWINS
-from services.rules.adapters.codec_twins import CodecError, literal_numbers
+from services.rules.codec.messages import TWINS
+from services.rules.codec.twins import CodecError, literal_numbers
 from services.rules.domain import chance
 from services.rules.domain import state as s
 from services.rules.domain.events import TradeOffered

@@ -1,0 +1,1 @@
+"""The editions as data files, and what reads and checks them."""
