@@ -46,8 +46,8 @@ class ExportTable:
 
 
 class ChainedLines:
-    """Makes lines of values. The `chain` of a line is the hexadecimal SHA-256 over the chain before it (empty before the
-    first line) and the line as it would be without it."""
+    """Makes lines of values. The `chain` of a line is the hexadecimal SHA-256 over the chain before it (empty before
+    the first line) and the line as it would be without it."""
 
     def __init__(self) -> None:
         self._chain = ""
