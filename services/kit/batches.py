@@ -87,7 +87,7 @@ class BatchCaller(Generic[Item, Result]):
 
     `open_stream` starts the bidirectional call with the requests it is given; `wrap` makes one request of items with
     their ids; `unwrap` gives the results of a response, each under the id of its item. Items not yet sent survive a
-    broken stream and go out on the next one; those sent and not answered fail with UNAVAILABLE (reason STREAM_LOST:
+    broken stream and go out on the next one; those sent and not answered fail with UNAVAILABLE (reason stream_lost:
     they may have been done), for their caller knows whether asking again is safe.
     """
 
@@ -133,7 +133,7 @@ class BatchCaller(Generic[Item, Result]):
         """The answer to one item. DEADLINE_EXCEEDED after `timeout_ms`, within a twentieth of a second."""
         if len(self._waiting) >= self._max_waiting:
             raise ServiceError(
-                grpc.StatusCode.RESOURCE_EXHAUSTED, "OVERLOADED", f"{self._name}: too many wait", retry_after_ms=200
+                grpc.StatusCode.RESOURCE_EXHAUSTED, "overloaded", f"{self._name}: too many wait", retry_after_ms=200
             )
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[Result] = loop.create_future()
@@ -296,8 +296,8 @@ class _Answers(Generic[Item, Result]):
 
 
 def _too_late() -> ServiceError:
-    return ServiceError(grpc.StatusCode.DEADLINE_EXCEEDED, "DEADLINE_EXCEEDED", "no answer came in time")
+    return ServiceError(grpc.StatusCode.DEADLINE_EXCEEDED, "deadline_exceeded", "no answer came in time")
 
 
 def _lost(name: str, reason: str) -> ServiceError:
-    return ServiceError(grpc.StatusCode.UNAVAILABLE, "STREAM_LOST", f"{name}: {reason}; the request may have been done")
+    return ServiceError(grpc.StatusCode.UNAVAILABLE, "stream_lost", f"{name}: {reason}; the request may have been done")

@@ -27,7 +27,7 @@ _NOTHING: Mapping[str, str] = MappingProxyType({})
 class ServiceError(Exception):
     """A call that failed, alike for a caller in the same process and one behind the network.
 
-    `code` is the gRPC status, `reason` one word of a closed list in UPPER_SNAKE_CASE for programs, `message` a
+    `code` is the gRPC status, `reason` one snake_case word of a closed list for programs, `message` a
     sentence for people, `metadata` further fields for programs, `retry_after_ms` when another try makes sense
     (None: not by waiting alone), `details` messages of the contracts that say more.
     """
@@ -87,9 +87,9 @@ def to_status(error: ServiceError) -> status_pb2.Status:
 
 
 def from_status(status: status_pb2.Status) -> ServiceError:
-    """The error that `to_status` was given; a status without ErrorInfo gets its code's name as reason."""
+    """The error that `to_status` was given; a status without ErrorInfo gets its code's name in lower case as reason."""
     code = _CODES.get(status.code, grpc.StatusCode.UNKNOWN)
-    reason, metadata, retry_after_ms = code.name, dict[str, str](), None
+    reason, metadata, retry_after_ms = code.name.lower(), dict[str, str](), None
     details: list[AnyMessage] = []
     for detail in status.details:
         if detail.Is(error_details_pb2.ErrorInfo.DESCRIPTOR):
@@ -106,7 +106,7 @@ def from_status(status: status_pb2.Status) -> ServiceError:
 
 
 def from_rpc_error(error: grpc.aio.AioRpcError) -> ServiceError:
-    """The error behind a failed remote call; one that the transport made has its code's name as reason."""
+    """The error behind a failed remote call; the transport's own has its code's name, lower case, as reason."""
     for key, value in error.trailing_metadata() or ():
         if key == DETAILS_KEY and isinstance(value, bytes):
             status = status_pb2.Status()
@@ -115,7 +115,7 @@ def from_rpc_error(error: grpc.aio.AioRpcError) -> ServiceError:
             except DecodeError:
                 break
             return from_status(status)
-    return ServiceError(error.code(), error.code().name, error.details() or "")
+    return ServiceError(error.code(), error.code().name.lower(), error.details() or "")
 
 
 def short_text(error: ServiceError) -> str:

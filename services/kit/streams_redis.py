@@ -57,7 +57,7 @@ class RedisStream:
             await pipeline.execute()
         except _TROUBLE as error:
             raise ServiceError(
-                grpc.StatusCode.UNAVAILABLE, "EVENT_STREAM_DOWN", f"the event stream: {error}", retry_after_ms=200
+                grpc.StatusCode.UNAVAILABLE, "unreachable", f"the event stream: {error}", retry_after_ms=200
             ) from None
 
     async def subscribe(self, topics: Sequence[str], *, cursors: Mapping[str, str] | None = None) -> RedisSubscription:

@@ -298,7 +298,7 @@ async def test_draining_ends_streams_that_stay(site: Site) -> None:
     with pytest.raises(ServiceError) as caught:
         async for _ in watching:
             pass
-    assert (caught.value.code, caught.value.reason) == (grpc.StatusCode.UNAVAILABLE, "SHUTTING_DOWN")
+    assert (caught.value.code, caught.value.reason) == (grpc.StatusCode.UNAVAILABLE, "draining")
     with pytest.raises(ServiceError):
         await anext(site.client.Many(EchoRequest(text="n")))
 

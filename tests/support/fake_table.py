@@ -290,7 +290,7 @@ class FakeTable:
 
     def _answering(self) -> None:
         if self.unreachable:
-            raise ServiceError(grpc.StatusCode.UNAVAILABLE, "UNAVAILABLE", "connect failed: 10.1.2.3")
+            raise ServiceError(grpc.StatusCode.UNAVAILABLE, "unavailable", "connect failed: 10.1.2.3")
 
 
 def _copy(table: table_pb2.Table) -> table_pb2.Table:

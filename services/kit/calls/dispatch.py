@@ -94,7 +94,7 @@ class Gate:
     def _too_many(self, what: str) -> ServiceError:
         return ServiceError(
             grpc.StatusCode.RESOURCE_EXHAUSTED,
-            "OVERLOADED",
+            "overloaded",
             f"the server has too many {what} open",
             retry_after_ms=self._limits.retry_after_ms,
         )
@@ -213,13 +213,13 @@ def as_service_error(error: BaseException, where: str) -> ServiceError | None:
     else:
         _log.error("call_failed", method=where, incident=incident, error=type(error).__name__)
     return ServiceError(
-        grpc.StatusCode.INTERNAL, "INTERNAL", f"internal error, incident {incident}", {"incident": incident}
+        grpc.StatusCode.INTERNAL, "internal", f"internal error, incident {incident}", {"incident": incident}
     )
 
 
 def shutting_down() -> ServiceError:
     """What calls get from a server that is about to stop; another replica will answer at once."""
-    return ServiceError(grpc.StatusCode.UNAVAILABLE, "SHUTTING_DOWN", "the server is shutting down", retry_after_ms=100)
+    return ServiceError(grpc.StatusCode.UNAVAILABLE, "draining", "the server is shutting down", retry_after_ms=100)
 
 
 class _Stacks:

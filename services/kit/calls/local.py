@@ -178,9 +178,9 @@ def _as_wanted(answer: Payload, method: Method, raw: bool) -> object:
 
 def deadline_exceeded(path: str) -> ServiceError:
     """What a caller gets whose time is over."""
-    return ServiceError(grpc.StatusCode.DEADLINE_EXCEEDED, "DEADLINE_EXCEEDED", f"{path} took too long")
+    return ServiceError(grpc.StatusCode.DEADLINE_EXCEEDED, "deadline_exceeded", f"{path} took too long")
 
 
 def cancelled(path: str) -> ServiceError:
     """What the reader of a stream gets that was cancelled."""
-    return ServiceError(grpc.StatusCode.CANCELLED, "CANCELLED", f"{path} was cancelled")
+    return ServiceError(grpc.StatusCode.CANCELLED, "cancelled", f"{path} was cancelled")

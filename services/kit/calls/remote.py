@@ -193,5 +193,5 @@ def _parse(answer: bytes, method: Method) -> Message:
         return method.response_class.FromString(answer)
     except DecodeError:
         raise ServiceError(
-            grpc.StatusCode.INTERNAL, "MALFORMED_ANSWER", f"{method.path} answered what the contract does not know"
+            grpc.StatusCode.INTERNAL, "internal", f"{method.path} answered what the contract does not know"
         ) from None

@@ -132,6 +132,6 @@ def _parse(request: bytes, method: Method) -> Message:
     except DecodeError:
         raise ServiceError(
             grpc.StatusCode.INVALID_ARGUMENT,
-            "MALFORMED_MESSAGE",
+            "malformed",
             f"the request is no {method.request_class.DESCRIPTOR.full_name}",
         ) from None
