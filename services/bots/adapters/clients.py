@@ -62,7 +62,7 @@ class TableCalls:
         try:
             return self._reader.position(response.snapshot)
         except CodecError as error:
-            raise ServiceError(grpc.StatusCode.FAILED_PRECONDITION, "no_edition", str(error)) from None
+            raise ServiceError(grpc.StatusCode.NOT_FOUND, "no_edition", str(error)) from None
 
     async def submit(self, turn: Turn, action: Action, command_id: str) -> None:
         command = command_pb2.Command.FromString(encode_command(turn.seat, turn.decision_id, action, command_id))

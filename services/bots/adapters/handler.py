@@ -60,5 +60,5 @@ def _invalid(reason: str, message: str, field: str) -> ServiceError:
 
 def _not_asked(seat: int) -> ServiceError:
     return ServiceError(
-        grpc.StatusCode.FAILED_PRECONDITION, "not_asked", "the seat is not asked now", {"seat": str(seat)}
+        grpc.StatusCode.PERMISSION_DENIED, "not_asked", "the seat is not asked now", {"seat": str(seat)}
     )
