@@ -6,7 +6,7 @@ Every command makes one to three money events. What it publishes can be lost, la
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 
 import grpc
@@ -14,8 +14,9 @@ from magnate.game.v1 import command_pb2, decision_pb2, event_pb2, update_pb2, vi
 from magnate.table.v1 import table_pb2
 from magnate.table.v1 import table_service_pb2 as pb
 
+from services.kit.batches import serve_batches
 from services.kit.calls import Call
-from services.kit.errors import ServiceError
+from services.kit.errors import ServiceError, to_status
 from services.kit.streams import EventStream
 
 NOT_FOUND = grpc.StatusCode.NOT_FOUND
@@ -50,6 +51,7 @@ class FakeTable:
         self.losing = False
         self.repeating = False
         self.unreachable = False
+        self.break_next_answer = False
         self.padding = 0
         self.play_time_ms = 1_000
         self.addresses: list[str] = []
@@ -184,6 +186,23 @@ class FakeTable:
         held.done[request.command.command_id] = done
         return done
 
+    def SubmitStream(
+        self, requests: AsyncIterator[pb.SubmitStreamRequest], call: Call
+    ) -> AsyncIterator[pb.SubmitStreamResponse]:
+        self.calls.append("SubmitStream")
+
+        async def handle(item: pb.SubmitRequest) -> pb.SubmitResponse:
+            return await self.Submit(item, call)
+
+        async def answers() -> AsyncIterator[pb.SubmitStreamResponse]:
+            async for answer in serve_batches(requests, items=_items, handle=handle, wrap=_answers):
+                if self.break_next_answer:
+                    self.break_next_answer = False
+                    raise ServiceError(grpc.StatusCode.UNAVAILABLE, "unreachable", "the stream broke")
+                yield answer
+
+        return answers()
+
     async def commit(self, held: Held, command: command_pb2.Command | None) -> pb.SubmitResponse:
         """Appends the update of one command, and publishes it."""
         first = held.last_seq + 1
@@ -291,6 +310,20 @@ class FakeTable:
     def _answering(self) -> None:
         if self.unreachable:
             raise ServiceError(grpc.StatusCode.UNAVAILABLE, "unavailable", "connect failed: 10.1.2.3")
+
+
+def _items(request: pb.SubmitStreamRequest) -> list[tuple[int, pb.SubmitRequest]]:
+    return [(item.call_id, item.request) for item in request.items]
+
+
+def _answers(finished: Sequence[tuple[int, pb.SubmitResponse | ServiceError]]) -> pb.SubmitStreamResponse:
+    answers = pb.SubmitStreamResponse()
+    for number, result in finished:
+        if isinstance(result, ServiceError):
+            answers.items.add(call_id=number, status=to_status(result).SerializeToString())
+        else:
+            answers.items.add(call_id=number, response=result)
+    return answers
 
 
 def _copy(table: table_pb2.Table) -> table_pb2.Table:
