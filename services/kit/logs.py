@@ -82,6 +82,8 @@ def configure(
     # These write a line, or a stack, for what any client can do to a port.
     for noisy in ("grpc", "grpc._cython.cygrpc", "uvicorn.error", "asyncio"):
         logging.getLogger(noisy).setLevel(max(logging.CRITICAL if noisy != "asyncio" else logging.ERROR, root.level))
+    # It tells of its own plugins at every start.
+    logging.getLogger("alembic").setLevel(max(logging.WARNING, root.level))
 
 
 class _Formatter(logging.Formatter):

@@ -1,0 +1,106 @@
+"""The program `magnate`: `python -m services.site`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from services.kit import logs
+from services.kit.errors import ServiceError
+from services.kit.server import StartError, run
+from services.kit.settings import SettingsError, known_settings, render_table
+from services.site.arguments import parser
+from services.site.demo import DemoOptions, run_demo
+from services.site.embedded import Settings
+from services.site.errors import CommandError, in_words
+from services.site.replaying import replay_file
+from services.site.settings import SiteSettings
+from services.site.upping import ALONE, run_site
+
+_INTERRUPTED = 130
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs a command; returns the exit status. What goes wrong is one line on stderr."""
+    chosen = parser().parse_args(arguments)
+    try:
+        return _COMMANDS[chosen.command](chosen, os.environ)
+    except CommandError as error:
+        return _failed(str(error), error.status)
+    except SettingsError as error:
+        return _failed(f"{error}; see: magnate settings", 2)
+    except StartError as error:
+        return _failed(str(error), 1)
+    except ServiceError as error:
+        return _failed(in_words(error), 1)
+    except KeyboardInterrupt:
+        return _INTERRUPTED
+    except BrokenPipeError:
+        # Whoever read our lines has gone; there is nobody left to tell.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+
+
+def _up(chosen: argparse.Namespace, environ: Mapping[str, str]) -> int:
+    if chosen.part in ALONE:
+        return ALONE[chosen.part]()
+    settings = Settings.load(environ)
+    settings.site.configure_logs("site")
+    return run(run_site(settings, SiteSettings.load(environ), _say))
+
+
+def _demo(chosen: argparse.Namespace, environ: Mapping[str, str]) -> int:
+    settings = Settings.load(environ)
+    _quiet_logs(environ)
+    options = DemoOptions(
+        edition=chosen.edition,
+        seed=chosen.seed,
+        seats=chosen.seats,
+        limit=chosen.limit,
+        quiet=chosen.quiet,
+        language=chosen.lang or SiteSettings.load(environ).language,
+        output=chosen.output,
+    )
+    return 0 if run(run_demo(settings, options, _say)) else 1
+
+
+def _replay(chosen: argparse.Namespace, environ: Mapping[str, str]) -> int:
+    file: Path = chosen.file
+    verdict = replay_file(file)
+    if not verdict.same:
+        _say(f"replay: {file} differs at event {verdict.seq}: {verdict.explanation}")
+        return 1
+    checked = "dice and cards drawn anew" if verdict.chance_verified else verdict.explanation
+    winner = "no winner yet" if verdict.winner_seat is None else f"winner: seat {verdict.winner_seat}"
+    _say(f"replay: {verdict.commands} commands and {verdict.events} events came out the same; {checked}; {winner}")
+    return 0
+
+
+def _settings(chosen: argparse.Namespace, environ: Mapping[str, str]) -> int:
+    _say(render_table(kind for kind in known_settings() if kind.__module__.split(".")[0] in {"services", "gateway"}))
+    return 0
+
+
+def _quiet_logs(environ: Mapping[str, str]) -> None:
+    """The terminal belongs to the game: logs only when something is wrong, unless somebody asked for more."""
+    level = environ.get("MAGNATE_LOG_LEVEL", "").strip() or "error"
+    logs.configure(service="site", level=level)
+
+
+def _say(line: str) -> None:
+    print(line, flush=True)
+
+
+def _failed(message: str, status: int) -> int:
+    print(f"magnate: {message}", file=sys.stderr)
+    return status
+
+
+_COMMANDS = {"up": _up, "demo": _demo, "replay": _replay, "settings": _settings}
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,124 @@
+"""The command line of `magnate`: its commands with help texts and examples."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from services.site.demo import DEFAULT_SEED
+from services.site.terminal.texts import LANGUAGES
+
+#: what `up` can start beside everything
+PARTS = ("rules", "table", "clock", "bots", "gateway")
+
+_ABOUT = """\
+Magnate: an online property-trading board game.
+
+  magnate up                  the whole site in this process; prints where to connect
+  magnate demo                a whole game of four bots, exported and replayed
+  magnate play                you against bots, in this terminal
+  magnate replay game.mgl     check an exported game
+"""
+_UP = """\
+Without a name: the whole site in one process, with SQLite and no other server. With a name: that service alone, with
+Postgres, Redis and the other services where the settings say (magnate settings lists them).
+
+  magnate up
+  MAGNATE_GATEWAY_PORT=7500 magnate up
+  MAGNATE_DATABASE_URL=postgresql://... magnate up table
+"""
+_DEMO = """\
+Starts a site of its own on free ports, plays a game of bots through the gateway, tells it here as a watching client
+sees it, exports it, and replays the file in a fresh process. The last line is one JSON object; the exit status is 0
+when the game had a winner and the replay agreed.
+
+  magnate demo
+  magnate demo --seed 12 --seats 3
+  magnate demo --quiet --output game.mgl
+"""
+_PLAY = """\
+You against bots. Without --connect a site of its own is started for it, which keeps the game: go on with --continue.
+
+  magnate play
+  magnate play --lang uk --bots 2
+  magnate play --connect 127.0.0.1:7400
+  magnate play --continue
+"""
+_REPLAY = """\
+Decides every command of an exported game anew and compares every event. The exit status is 0 when all are the same,
+1 when one differs (the first is named), 2 when the file cannot be read.
+
+  magnate replay game.mgl
+"""
+_SETTINGS = """\
+Prints the table of all variables of the environment, with their defaults and what is allowed.
+
+  magnate settings
+  magnate settings | grep PORT
+"""
+
+
+def parser() -> argparse.ArgumentParser:
+    """The parser; its result has `command` and that command's arguments."""
+    top = _described(argparse.ArgumentParser, prog="magnate", description=_ABOUT)
+    commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
+
+    def command(name: str, help_text: str, description: str) -> argparse.ArgumentParser:
+        return _described(commands.add_parser, name, help=help_text, description=description)
+
+    up = command("up", "start the whole site, or one service of it", _UP)
+    up.add_argument("part", nargs="?", choices=("all", *PARTS), default="all", help="what to start (default: all)")
+    _demo_arguments(command("demo", "play a whole game of bots", _DEMO))
+    _play_arguments(command("play", "play against bots in this terminal", _PLAY))
+    replay = command("replay", "check an exported game", _REPLAY)
+    replay.add_argument("file", type=Path, help="file that was exported")
+    command("settings", "print the table of all settings", _SETTINGS)
+    return top
+
+
+def _demo_arguments(demo: argparse.ArgumentParser) -> None:
+    demo.add_argument("--edition", default="industry", help="edition to play (default: industry)")
+    demo.add_argument(
+        "--seed", type=_number(0, 2**256 - 1), default=DEFAULT_SEED, help=f"chooses the game (default: {DEFAULT_SEED})"
+    )
+    demo.add_argument("--seats", type=_number(2, 8), default=4, help="bots at the table (default: 4)")
+    demo.add_argument(
+        "--limit", type=_number(1, 10**9), default=20_000, help="commands after which to stop (default: 20000)"
+    )
+    demo.add_argument("--lang", choices=LANGUAGES, help="language of the journal (default: MAGNATE_LANG)")
+    demo.add_argument("--output", type=Path, help="keep the exported game in this file")
+    demo.add_argument("--quiet", action="store_true", help="tell only the beginning and the end")
+
+
+def _play_arguments(play: argparse.ArgumentParser) -> None:
+    play.add_argument("--lang", choices=LANGUAGES, help="language (default: MAGNATE_LANG)")
+    play.add_argument("--bots", type=_number(1, 7), default=3, help="bots at the table (default: 3)")
+    play.add_argument("--edition", default="industry", help="edition to play (default: industry)")
+    play.add_argument("--name", default="You", help="your name at the table")
+    play.add_argument("--seed", type=_number(0, 2**256 - 1), help="chooses the dice; only with a site of its own")
+    play.add_argument("--connect", metavar="HOST:PORT", default="", help="play at this gateway")
+    play.add_argument("--continue", dest="resume", action="store_true", help="go on with the game that was kept")
+    play.add_argument(
+        "--pace", type=_number(0, 5_000), help="pause of a bot before each action, in milliseconds (default: 700)"
+    )
+    play.add_argument("--plain", action="store_true", help="lines only: no colours, no drawing over the screen")
+
+
+def _described(make: Callable[..., argparse.ArgumentParser], *args: Any, **kwargs: Any) -> argparse.ArgumentParser:
+    return make(*args, formatter_class=argparse.RawDescriptionHelpFormatter, **kwargs)
+
+
+def _number(least: int, most: int) -> Callable[[str], int]:
+    def read(text: str) -> int:
+        try:
+            number = int(text)
+        except ValueError:
+            raise argparse.ArgumentTypeError(f"{text!r} is not a whole number") from None
+        if not least <= number <= most:
+            shown = str(most) if most < 2**64 else "2^256 - 1"
+            raise argparse.ArgumentTypeError(f"{number} is not from {least} to {shown}")
+        return number
+
+    return read

@@ -1,0 +1,23 @@
+"""What the program itself can be told through the environment; each service has settings of its own beside these."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from services.kit.settings import Settings, setting
+from services.site.terminal.texts import LANGUAGES
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SiteSettings(Settings):
+    """Settings of the program."""
+
+    data_folder: str = setting(
+        "MAGNATE_DATA_FOLDER", "~/.magnate", "folder of the embedded site, with its database and the key to a kept game"
+    )
+    language: str = setting("MAGNATE_LANG", "en", "language of the terminal client", choices=LANGUAGES)
+
+    def folder(self) -> Path:
+        """The data folder as a path."""
+        return Path(self.data_folder).expanduser()

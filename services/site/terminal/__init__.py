@@ -1,0 +1,1 @@
+"""A client of the gateway for the terminal: journal, board, choices, auto-move, three languages."""
