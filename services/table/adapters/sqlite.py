@@ -138,7 +138,7 @@ class _Writer:
                 self._append(rows[start : start + _MAX_ROWS])
             self._raw.execute("COMMIT")
         except BaseException as error:
-            _log.error("commit_failed", error=str(error), jobs=len(jobs))
+            _log.error("commit_failed", error=repr(error), jobs=len(jobs))
             if self._raw.in_transaction:
                 self._raw.execute("ROLLBACK")
             for job in jobs:
@@ -227,7 +227,14 @@ def _engine(url: str) -> sa.Engine:
         connect_args={"timeout": _LOCK_LIMIT_S, "check_same_thread": False, "cached_statements": 256},
     )
     sa.event.listen(engine, "connect", _prepare)
+    # SQLAlchemy counts on the driver that these do nothing in autocommit; Python's would end our transaction.
+    for name in ("do_commit", "do_rollback"):
+        setattr(engine.dialect, name, _do_nothing)
     return engine
+
+
+def _do_nothing(_connection: object) -> None:
+    """The transaction is ours."""
 
 
 def _prepare(connection: Any, _record: Any) -> None:
