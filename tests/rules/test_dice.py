@@ -1,5 +1,7 @@
 """Dice and doubles (IND-DICE)."""
 
+from collections.abc import Callable
+
 import pytest
 
 from services.rules.domain import commands as c
@@ -93,10 +95,9 @@ def by_trip() -> Game:
 
 
 @pytest.mark.parametrize("given", [by_third_double, by_tax_service, by_card, by_trip])
-def test_who_is_sent_to_inspection_loses_the_extra_roll(given: object) -> None:
+def test_who_is_sent_to_inspection_loses_the_extra_roll(given: Callable[[], Game]) -> None:
     """IND-DICE-05: a double gives nothing then, but the turn is ended by «End turn», and the next player follows."""
-    assert callable(given)
-    game: Game = given()
+    game = given()
     assert (game.position(0), game.jail_tries(0), game.decision) == (10, 0, ("manage", 0))
     assert (game.state.extra_owed, game.state.doubles) == (False, 0)
     game.end_turn(0)

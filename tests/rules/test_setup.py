@@ -11,7 +11,7 @@ from services.rules.domain.events import DeckShuffled, DiceRolled, FirstPlayerCh
 from services.rules.domain.new_game import Setup, SetupError, begin
 from services.rules.domain.parties import BANK, NONE
 from services.rules.domain.state import Config, Seating, SeatKind, SeatSetup, State
-from tests.support.positions import CATALOGUE, SEED
+from tests.support.positions import CATALOGUE, SEED, seat_kinds
 from tests.support.scenario import a_game
 
 INDUSTRY = CATALOGUE.get("industry")
@@ -59,10 +59,9 @@ def test_a_bot_table_seats_two_to_six_and_the_person_begins(seats: int) -> None:
 @pytest.mark.parametrize("seats", [1, 7])
 def test_no_table_seats_one_or_seven(seats: int) -> None:
     """IND-SETUP-09: fewer than 2 or more than 6 are no table."""
-    with pytest.raises(SetupError):
-        begin(INDUSTRY.at("solo"), setup_of("solo", "person", *["bot"] * (seats - 1)), 0)
-    with pytest.raises(SetupError):
-        begin(INDUSTRY.at("people"), setup_of("people", *["person"] * seats), 0)
+    for seating in INDUSTRY.seating:
+        with pytest.raises(SetupError):
+            begin(INDUSTRY.at(seating), setup_of(seating, *seat_kinds(seating, seats)), 0)
 
 
 def test_the_person_sits_in_seat_0_of_a_bot_table() -> None:
@@ -159,9 +158,8 @@ def shuffled(draws: list[int]) -> tuple[int, ...]:
 def test_draws_come_in_the_stated_order() -> None:
     """IND-SETUP-15: starter, market, support, at each roll die 1 then die 2, then the index of a random trip."""
     market, support = [0, 5, 2, 6, 1, 3, 0, 2, 0], [8, 7, 0, 0, 5, 1, 3, 1, 1]
-    seats = ("person", "person", "person")
     script = (1, *market, *support, 4, 2, 38)
-    setup = replace(setup_of("people", *seats), algorithm=chance.SCRIPT, script=script)  # type: ignore[arg-type]
+    setup = replace(setup_of("people", "person", "person", "person"), algorithm=chance.SCRIPT, script=script)
     begun = begin(INDUSTRY.at("people"), setup, 0)
     assert [event for event in begun.events if isinstance(event, FirstPlayerChosen)] == [FirstPlayerChosen(1, 1)]
     assert [event for event in begun.events if isinstance(event, DeckShuffled)] == [

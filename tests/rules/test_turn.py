@@ -1,5 +1,7 @@
 """Turns, rounds and their order (IND-TURN)."""
 
+from collections.abc import Callable
+
 import pytest
 
 from services.rules.domain import commands as c
@@ -68,9 +70,8 @@ def waiting_for_own_bid() -> Game:
         (waiting_for_own_bid, "IND-PHASE-04"),
     ],
 )
-def test_end_turn_is_legal_only_in_manage(given: object, statement: str) -> None:
+def test_end_turn_is_legal_only_in_manage(given: Callable[[], Game], statement: str) -> None:
     """IND-TURN-04: not before the roll, in a purchase or in an auction."""
-    assert callable(given)
     game = given()
     game.refused(0, c.EndTurn(), "wrong_decision", statement)
 
