@@ -121,7 +121,7 @@ class PostgresDatabase:
     async def _work_off(self) -> None:
         """Appends what waits; what comes meanwhile waits for the next round and travels together."""
         while self._waiting:
-            batch = [self._waiting.popleft() for _ in range(min(len(self._waiting), _MAX_BATCH))]
+            batch = self._take()
             try:
                 done = await self._append([row for row, _ in batch])
                 for row, future in batch:
@@ -133,6 +133,14 @@ class PostgresDatabase:
                 _log.warning("append_failed", error=type(error).__name__, rows=len(batch))
                 for _, future in batch:
                     _settle(future, unreachable(error))
+
+    def _take(self) -> list[tuple[LogRow, asyncio.Future[bool]]]:
+        """The next rows for one statement: it does not see its own rows, so no table may be in it twice."""
+        batch: dict[str, tuple[LogRow, asyncio.Future[bool]]] = {}
+        while self._waiting and len(batch) < _MAX_BATCH and self._waiting[0][0].table_id not in batch:
+            waiting = self._waiting.popleft()
+            batch[waiting[0].table_id] = waiting
+        return list(batch.values())
 
     async def _one_by_one(
         self, batch: Sequence[tuple[LogRow, asyncio.Future[bool]]], first: asyncpg.PostgresError

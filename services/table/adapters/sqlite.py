@@ -134,8 +134,8 @@ class _Writer:
             for job in jobs:
                 if job.work is not None:
                     self._work(job, job.work)
-            for start in range(0, len(rows), _MAX_ROWS):
-                self._append(rows[start : start + _MAX_ROWS])
+            for some in _apart(rows):
+                self._append(some)
             self._raw.execute("COMMIT")
         except BaseException as error:
             _log.error("commit_failed", error=repr(error), jobs=len(jobs))
@@ -186,6 +186,20 @@ class _Writer:
             )
         for job in jobs:
             job.answer = job.row is not None and (job.row.table_id, job.row.last_seq) in done
+
+
+def _apart(jobs: Sequence[_Job]) -> list[list[_Job]]:
+    """The jobs for one statement each: a statement does not see its own rows, so no table may be in it twice."""
+    statements: list[list[_Job]] = []
+    seen: set[str] = set()
+    for job in jobs:
+        table_id = job.row.table_id if job.row is not None else ""
+        if not statements or table_id in seen or len(statements[-1]) >= _MAX_ROWS:
+            statements.append([])
+            seen = set()
+        statements[-1].append(job)
+        seen.add(table_id)
+    return statements
 
 
 def _insert(count: int) -> str:

@@ -1,0 +1,133 @@
+"""From the log to the event stream: everything, in order, and again after a crash."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+import grpc
+from magnate.game.v1 import update_pb2
+from magnate.table.v1 import table_pb2
+from magnate.table.v1 import table_service_pb2 as pb
+
+from services.kit.errors import ServiceError
+from services.table.application.ports import TableKey
+from services.table.domain.shards import shard_of
+from tests.support.site_of_tables import Tables, open_tables, with_options
+
+
+def _heard(tables: Tables, table_id: str) -> list[bytes]:
+    updates = [message.update for message in tables.heard if message.HasField("update")]
+    return [raw for raw in updates if update_pb2.Update.FromString(raw).table_id == table_id]
+
+
+async def _log(tables: Tables, table_id: str) -> list[bytes]:
+    answer = await tables.client.ReadUpdates(pb.ReadUpdatesRequest(table_id=table_id, page_size=1000))
+    return list(answer.updates)
+
+
+async def test_every_update_is_published_byte_for_byte_in_order(tables: Tables) -> None:
+    await tables.listen()
+    table_id, tokens = await tables.running()
+    await tables.play(table_id, tokens, 20)
+    await tables.settle()
+    assert _heard(tables, table_id) == await _log(tables, table_id)
+
+
+async def test_a_bots_turn_follows_the_update_that_asks_it(tables: Tables) -> None:
+    await tables.listen()
+    table_id, _ = await tables.running_bots()
+    await tables.play(table_id, [], 3)
+    await tables.settle()
+    game = [message for message in tables.heard if not message.HasField("table")]
+    kinds = [message.WhichOneof("message") for message in game]
+    assert kinds == ["update", "bot_turn"] * 4
+    updates = [update_pb2.Update.FromString(message.update) for message in game[::2]]
+    assert [turn.bot_turn.seq for turn in game[1::2]] == [update.last_seq for update in updates]
+    assert [turn.bot_turn.decision_id for turn in game[1::2]] == [update.decision.decision_id for update in updates]
+
+
+async def test_what_a_crash_left_unpublished_is_published_by_the_next_one(store_url: str) -> None:
+    crashed = await open_tables(store_url, publishing=False)
+    table_id, tokens = await crashed.running()
+    await crashed.play(table_id, tokens, 5)
+    await crashed.close()
+    tables = await open_tables(store_url, clock=crashed.clock)
+    await tables.listen()
+    await tables.application.outbox.recover()
+    await tables.settle()
+    assert tables.heard == []
+    tables.clock.unix += 3_001
+    await tables.application.outbox.recover()
+    await tables.settle()
+    assert _heard(tables, table_id) == await _log(tables, table_id)
+    statuses = [message.table.status for message in tables.heard if message.HasField("table")]
+    assert statuses == [table_pb2.TABLE_STATUS_RUNNING]
+    await tables.application.outbox.write_marks()
+    tables.heard.clear()
+    tables.clock.unix += 10_000
+    await tables.application.outbox.recover()
+    await tables.settle()
+    assert tables.heard == []
+    await tables.close()
+
+
+async def test_a_stream_that_is_away_gets_everything_later(store_url: str) -> None:
+    tables = await open_tables(store_url)
+    await tables.listen()
+    table_id, tokens = await tables.running()
+    await tables.settle()
+    publish = tables.stream.publish
+
+    async def fail(topic: str, items: Sequence[tuple[str, int, bytes]]) -> None:
+        raise ServiceError(grpc.StatusCode.UNAVAILABLE, "EVENT_STREAM_DOWN", "gone")
+
+    tables.stream.publish = fail  # type: ignore[method-assign]
+    await tables.play(table_id, tokens, 4)
+    await tables.settle()
+    assert len(_heard(tables, table_id)) == 1
+    tables.stream.publish = publish  # type: ignore[method-assign]
+    await asyncio.sleep(0.3)
+    assert _heard(tables, table_id) == await _log(tables, table_id)
+    await tables.close()
+
+
+async def test_an_outbox_that_overflows_reads_the_log_again(store_url: str) -> None:
+    tables = await open_tables(store_url, publishing=False, options=with_options(outbox_size=3))
+    table_id, tokens = await tables.running()
+    await tables.play(table_id, tokens, 8)
+    await tables.listen()
+    tables.tasks.append(asyncio.create_task(tables.application.outbox.run()))
+    await tables.settle()
+    assert len(_heard(tables, table_id)) < 9
+    await tables.application.outbox.write_marks()
+    while len(_heard(tables, table_id)) < 9:
+        tables.clock.unix += 3_001
+        await tables.application.outbox.recover()
+        await tables.settle()
+        await tables.application.outbox.write_marks()
+    assert list(dict.fromkeys(_heard(tables, table_id))) == await _log(tables, table_id)
+    await tables.close()
+
+
+async def test_a_stop_publishes_what_waits(store_url: str) -> None:
+    tables = await open_tables(store_url, publishing=False)
+    await tables.listen()
+    table_id, _ = await tables.running()
+    outbox = asyncio.create_task(tables.application.outbox.run())
+    await asyncio.sleep(0)
+    outbox.cancel()
+    await asyncio.wait([outbox])
+    await tables.settle()
+    assert _heard(tables, table_id) == await _log(tables, table_id)
+    key = TableKey(shard_of(table_id), table_id)
+    tables.clock.unix += 60_000
+    assert key not in [TableKey(game.shard, game.table_id) for game in await tables.store.unpublished(10**15, 10)]
+    await tables.close()
+
+
+async def test_a_probe_goes_the_whole_way(tables: Tables) -> None:
+    await tables.listen()
+    await tables.client.Probe(pb.ProbeRequest(probe_id="p-1"))
+    await tables.settle()
+    assert [message.probe.probe_id for message in tables.heard] == ["p-1"]
