@@ -109,4 +109,10 @@ def _web(settings: GatewaySettings, service: Service, live: Live) -> WebServer:
         origins=settings.origins(),
         is_ready=lambda: live.subscribed.is_set() and not service.gate.draining.is_set(),
     )
-    return WebServer(app, host=settings.host, port=settings.web_port, grace_ms=settings.shutdown_grace_ms)
+    return WebServer(
+        app,
+        host=settings.host,
+        port=settings.web_port,
+        grace_ms=settings.shutdown_grace_ms,
+        max_connections=settings.max_streams + settings.max_calls,
+    )

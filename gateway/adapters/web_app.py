@@ -65,6 +65,9 @@ class WebApp:
             await _answer(send, 400, b"headers are ASCII\n")
             return
         shared = self._shared_with(next((value for name, value in headers if name == b"origin"), b""))
+        if _is_native_grpc(headers):
+            await _answer(send, 415, b"native gRPC has a port of its own\n")
+            return
         if scope["method"] == "OPTIONS":
             await _answer(send, 204, b"", [*shared, *_PREFLIGHT] if shared else [])
             return
@@ -79,8 +82,10 @@ class WebApp:
 
         try:
             await self._calls(scope, receive, send_shared)
+        except OSError:
+            # The client has left in the middle.
+            return
         except Exception as error:
-            # Also what a client can provoke by leaving in the middle: one line, no stack at its will.
             as_service_error(error, "web")
             if not started:
                 await _answer(send, 500, b"internal error\n")
@@ -115,6 +120,12 @@ _PREFLIGHT: tuple[Header, ...] = (
     (b"access-control-allow-headers", _ALLOWED_HEADERS),
     (b"access-control-max-age", _DAY_S),
 )
+
+
+def _is_native_grpc(headers: Iterable[Header]) -> bool:
+    """Whether it is gRPC with HTTP/2 trailers, which cannot be answered over HTTP/1.1."""
+    kind = next((value for name, value in headers if name == b"content-type"), b"")
+    return kind.startswith(b"application/grpc") and not kind.startswith(b"application/grpc-web")
 
 
 def _is_plain(value: bytes) -> bool:

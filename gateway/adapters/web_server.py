@@ -16,9 +16,12 @@ _START_LIMIT_S = 10.0
 
 
 class WebServer:
-    """Serves an ASGI application on a port (0: any free one). `grace_ms` bounds the end of what is being answered."""
+    """Serves an ASGI application on a port (0: any free one).
 
-    def __init__(self, app: Any, *, host: str, port: int, grace_ms: int) -> None:
+    `grace_ms` bounds the end of what is being answered, `max_connections` what is open at a time (beyond: 503).
+    """
+
+    def __init__(self, app: Any, *, host: str, port: int, grace_ms: int, max_connections: int) -> None:
         self._host = host
         self._wanted_port = port
         self._server = _Server(
@@ -33,6 +36,7 @@ class WebServer:
                 server_header=False,
                 proxy_headers=False,
                 timeout_keep_alive=75,
+                limit_concurrency=max_connections,
                 timeout_graceful_shutdown=max(1, grace_ms // 1000),
             )
         )

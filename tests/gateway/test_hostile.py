@@ -18,8 +18,8 @@ from magnate.gateway.v1 import gateway_service_pb2 as pb
 
 from services.kit import logs
 from services.kit.errors import ServiceError, from_rpc_error
-from tests.support.gateways import Site
-from tests.support.http import request
+from tests.support.gateways import Site, target
+from tests.support.http import request, streamed
 
 SERVICE = "/magnate.gateway.v1.GatewayService/"
 JSON = {"content-type": "application/json"}
@@ -133,7 +133,9 @@ async def test_unknown_methods_and_services(site: Site) -> None:
     assert (await request("POST", site.web + SERVICE + "Cheat", b"{}", JSON)).status == 404
     assert (await request("POST", site.web + "/magnate.table.v1.TableService/Submit", b"{}", JSON)).status == 405
     assert (await request("GET", site.web + SERVICE + "ListTables")).status == 405
-    assert (await request("POST", site.web + SERVICE + "ListTables", b"x", {"content-type": "text/x"})).status == 415
+    for kind in ("text/x", "application/grpc", "application/grpc+proto", "application/grpc-web-text"):
+        answer = await request("POST", site.web + SERVICE + "ListTables", b"x", {"content-type": kind})
+        assert answer.status == 415
     await still_serves(site)
 
 
@@ -185,6 +187,17 @@ async def test_a_client_that_leaves_in_the_middle(site: Site) -> None:
         await writer.drain()
         writer.close()
         ada.watch().cancel()
+    table_id = await site.started_table(ada)
+    body = pb.WatchRequest(targets=[target(table_id, 0)]).SerializeToString()
+    headers = {"content-type": "application/connect+proto", "authorization": f"Bearer {ada.token}"}
+    for _ in range(5):
+        enveloped = struct.pack(">BI", 0, len(body)) + body
+        async with streamed("POST", site.web + SERVICE + "Watch", enveloped, headers) as answer:
+            await answer.read(5)
+            site.table.padding = 20_000
+            await site.play(table_id, 20)
+        await site.play(table_id, 20)
+    site.table.padding = 0
     await still_serves(site)
     async with asyncio.timeout(5):
         while site.gateway.hub.watches or site.gateway.service.gate.open_calls:

@@ -8,7 +8,7 @@ import random
 from magnate.gateway.v1 import gateway_service_pb2 as pb
 from magnate.table.v1 import table_pb2
 
-from tests.support.gateways import Site, kinds, read_updates, target, updates_of
+from tests.support.gateways import Site, kinds, read_updates, running_site, target, updates_of
 
 
 async def test_two_clients_see_the_same_sequence(site: Site) -> None:
@@ -138,6 +138,18 @@ async def test_a_gap_of_the_event_stream_is_filled_from_the_table_service(site: 
         assert updates_of(await read_updates(stream, held.last_seq)) == held.updates[1:]
         stream.cancel()
     assert len(site.table.calls) <= 2
+
+
+async def test_a_lagging_event_stream_is_caught_up_with() -> None:
+    """When the stream keeps less than was published meanwhile, the rest is read from the table service at once."""
+    async with running_site(kept_entries=4, reconcile_ms=60_000) as site:
+        ada = await site.client()
+        table_id = await site.started_table(ada)
+        async with ada.watch(target(table_id, 0)) as stream:
+            await read_updates(stream, 1)
+            await site.play(table_id, 100)
+            held = site.table.held(table_id)
+            assert updates_of(await read_updates(stream, held.last_seq)) == held.updates[1:]
 
 
 async def test_a_silent_loss_is_found(site: Site) -> None:

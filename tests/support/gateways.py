@@ -170,9 +170,9 @@ class Site:
 
 
 @asynccontextmanager
-async def running_site(**changes: Any) -> AsyncIterator[Site]:
-    """A gateway with these settings changed."""
-    stream = MemoryStream()
+async def running_site(*, kept_entries: int = 1_024, **changes: Any) -> AsyncIterator[Site]:
+    """A gateway with these settings changed; the event stream keeps so many entries of a topic."""
+    stream = MemoryStream(capacity=kept_entries)
     table, clock = FakeTable(stream), FakeClock()
     table_client: Any = LocalClient(TABLE, table)
     clock_client: Any = LocalClient(CLOCK, clock)

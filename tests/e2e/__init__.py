@@ -1,0 +1,1 @@
+"""The whole site as its users meet it."""
