@@ -155,9 +155,8 @@ class RandomGame:
             self.now_ms = max(self.now_ms, deadline.due_at_ms + state.config.grace_ms) + rng.choice((0, 0, 700))
             return c.Command(-1, 0, c.Expire(deadline.id))
         if rng.random() < mood.withdraw:
-            return c.Command(
-                -1, 0, c.Withdraw(rng.choice([seat for seat, playing in enumerate(state.in_play) if playing]))
-            )
+            staying = [seat for seat, playing in enumerate(state.in_play) if playing and not state.leaving[seat]]
+            return c.Command(-1, 0, c.Withdraw(rng.choice(staying)))
         self._let_time_pass()
         assert state.decision is not None
         seat = state.decision.seats[0]
