@@ -16,6 +16,7 @@ from services.site.arguments import parser
 from services.site.demo import DemoOptions, run_demo
 from services.site.embedded import Settings
 from services.site.errors import CommandError, in_words
+from services.site.playing import PlayOptions, run_play
 from services.site.replaying import replay_file
 from services.site.settings import SiteSettings
 from services.site.upping import ALONE, run_site
@@ -67,6 +68,23 @@ def _demo(chosen: argparse.Namespace, environ: Mapping[str, str]) -> int:
     return 0 if run(run_demo(settings, options, _say)) else 1
 
 
+def _play(chosen: argparse.Namespace, environ: Mapping[str, str]) -> int:
+    settings, site_settings = Settings.load(environ), SiteSettings.load(environ)
+    _quiet_logs(environ)
+    options = PlayOptions(
+        language=chosen.lang or site_settings.language,
+        edition=chosen.edition,
+        bots=chosen.bots,
+        name=chosen.name,
+        seed=chosen.seed,
+        connect=chosen.connect,
+        resume=chosen.resume,
+        pace_ms=chosen.pace,
+        plain=chosen.plain,
+    )
+    return run(run_play(settings, site_settings.folder(), options))
+
+
 def _replay(chosen: argparse.Namespace, environ: Mapping[str, str]) -> int:
     file: Path = chosen.file
     verdict = replay_file(file)
@@ -99,7 +117,7 @@ def _failed(message: str, status: int) -> int:
     return status
 
 
-_COMMANDS = {"up": _up, "demo": _demo, "replay": _replay, "settings": _settings}
+_COMMANDS = {"up": _up, "demo": _demo, "play": _play, "replay": _replay, "settings": _settings}
 
 
 if __name__ == "__main__":

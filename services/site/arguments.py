@@ -96,7 +96,7 @@ def _play_arguments(play: argparse.ArgumentParser) -> None:
     play.add_argument("--lang", choices=LANGUAGES, help="language (default: MAGNATE_LANG)")
     play.add_argument("--bots", type=_number(1, 7), default=3, help="bots at the table (default: 3)")
     play.add_argument("--edition", default="industry", help="edition to play (default: industry)")
-    play.add_argument("--name", default="You", help="your name at the table")
+    play.add_argument("--name", default="", help="your name at the table")
     play.add_argument("--seed", type=_number(0, 2**256 - 1), help="chooses the dice; only with a site of its own")
     play.add_argument("--connect", metavar="HOST:PORT", default="", help="play at this gateway")
     play.add_argument("--continue", dest="resume", action="store_true", help="go on with the game that was kept")

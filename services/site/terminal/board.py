@@ -15,6 +15,8 @@ LEAST_CELL_WIDTH = 6
 MOST_CELL_WIDTH = 13
 #: lines of the whole drawing: borders, and two for each row of cells
 HEIGHT = 2 * (SIDE + 1) + 4
+#: lines in its middle
+MIDDLE = 2 * (SIDE - 1)
 
 TOKENS = "①②③④⑤⑥⑦⑧"
 #: an owner's sign at levels 0 to 5
@@ -30,7 +32,7 @@ def cell_width(columns: int) -> int:
 def draw_board(
     edition: Edition, view: State, names: Names, *, columns: int, middle: Sequence[str], paint: Paint
 ) -> list[str]:
-    """The lines of the board with texts in its middle (the last ones, if there are too many); empty when the columns
+    """The lines of the board with texts in its middle (the first ones, if there are too many); empty when the columns
     are too few."""
     width = cell_width(columns)
     if not width:
@@ -38,9 +40,8 @@ def draw_board(
     drawn = [_cell(edition, view, names, index, width, paint) for index in range(4 * SIDE)]
     inner = (SIDE - 1) * (width + 1) - 1
     top, bottom = list(range(2 * SIDE, 3 * SIDE + 1)), list(range(SIDE, -1, -1))
-    room = 2 * (SIDE - 1)
-    lines_of_middle = [clip(line, inner) for line in middle[-room:]]
-    lines_of_middle += [""] * (room - len(lines_of_middle))
+    lines_of_middle = [clip(line, inner) for line in middle[:MIDDLE]]
+    lines_of_middle += [""] * (MIDDLE - len(lines_of_middle))
     lines = [_border("┌", "┬", "┐", width)]
     lines += _row([drawn[index] for index in top])
     lines.append(_border("├", "┴", "┤", width, ends="┼"))

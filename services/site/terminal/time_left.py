@@ -1,0 +1,30 @@
+"""How much play time a deadline leaves, as a client counts it down between two signs of life."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from services.rules.domain.state import Decision, State
+
+
+class TimeLeft:
+    """Play time extrapolated from the last reading while the server says that it advances."""
+
+    def __init__(self, now_s: Callable[[], float] = time.monotonic) -> None:
+        self._now_s = now_s
+        self._play_time_ms = 0
+        self._running = False
+        self._heard_s = 0.0
+
+    def heard(self, play_time_ms: int, *, running: bool) -> None:
+        """A reading of the server."""
+        self._play_time_ms, self._running, self._heard_s = play_time_ms, running, self._now_s()
+
+    def left_s(self, view: State, decision: Decision) -> int | None:
+        """Whole seconds left for a decision; None for one without a deadline."""
+        deadline = next((found for found in view.deadlines if found.id == decision.deadline_id), None)
+        if deadline is None:
+            return None
+        passed_ms = (self._now_s() - self._heard_s) * 1000 if self._running else 0
+        return max(0, int(deadline.opened_at_ms + deadline.budget_ms - self._play_time_ms - passed_ms) // 1000)
