@@ -110,9 +110,11 @@ def test_in_inspection_the_window_after_the_roll_stays_open() -> None:
     assert game.option_kinds() == {"offer_trade", "open_auction", "end_turn"}
 
 
-def test_a_double_out_of_inspection_gives_no_extra_roll() -> None:
-    """IND-DICE-06: the count is 0 after it, and the turn passes."""
-    game = a_game(2).in_jail(0, tries=1).turn_of(0).roll(0, 5, 5)
+@pytest.mark.parametrize("tries", [0, 1, 2])
+def test_a_double_out_of_inspection_gives_no_extra_roll(tries: int) -> None:
+    """IND-DICE-06: at any attempt; the count is 0 after it, and the turn passes."""
+    game = a_game(2).in_jail(0, tries).turn_of(0).roll(0, 5, 5)
+    assert game.events_of(DiceRolled) == [DiceRolled(0, "jail", (5, 5))]
     assert game.events_of(Released) == [Released(0, "double")]
     assert (game.position(0), game.state.doubles, game.state.extra_owed) == (20, 0, False)
     game.end_turn(0)

@@ -119,6 +119,8 @@ def _owners(edition: Edition, state: State) -> Iterator[str]:
             yield f"IND-INV-05: cell {cell} belongs to {owner}"
         if level and (owner == BANK or not board.is_street[cell]):
             yield f"IND-INV-06: level {level} on cell {cell}"
+        if state.mortgaged_rounds[cell] and (owner == BANK or edition.mortgage is None):
+            yield f"IND-MORT-01: cell {cell} is mortgaged"
         if not 0 <= level <= edition.houses_under_hotel + 1:
             yield f"IND-INV-06: level {level} on cell {cell}"
 
