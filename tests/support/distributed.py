@@ -22,7 +22,7 @@ MODULES: Mapping[str, str] = {
     "bots": "services.bots",
     "gateway": "gateway",
 }
-_START_S = 60.0
+_START_S = 120.0
 _STOP_S = 20.0
 
 
