@@ -267,11 +267,20 @@ def test_uniform_choice_rejects_the_biased_rest() -> None:
     assert rejected > 10
 
 
+def test_the_bound_of_rejection_itself_is_rejected() -> None:
+    """IND-SETUP-16: a number equal to the last multiple of n belongs to the rest, and is drawn again."""
+    config = hmac_config()
+    number = next(number for number in range(40) if first_number(number, 0) > 2**63)
+    n = first_number(number, 0)
+    attempt = next(attempt for attempt in range(1, 40) if first_number(number, attempt) < n)
+    assert chance.draw(config, number, n) == first_number(number, attempt)
+
+
 def test_a_script_replaces_the_generator() -> None:
     """IND-SETUP-16: scripted values are used one after another; a script that runs out says so."""
     config = Config(algorithm=chance.SCRIPT, script=(3, 0))
     assert [chance.draw(config, number, 4) for number in (0, 1)] == [3, 0]
-    with pytest.raises(chance.ChanceError):
+    with pytest.raises(chance.ChanceError, match="has 2 values, draw 3 was asked for"):
         chance.draw(config, 2, 4)
     with pytest.raises(chance.ChanceError):
         chance.draw(config, 0, 3)
