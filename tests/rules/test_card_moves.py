@@ -4,7 +4,10 @@ import pytest
 
 from services.rules.domain.chance import ChanceError
 from services.rules.domain.events import CardDrawn, MoneyMoved, TokenMoved, TripRemembered
+from services.rules.domain.moves.effects import draw_card
 from services.rules.domain.parties import BANK, NONE
+from services.rules.domain.play import Play
+from services.rules.domain.state import RollFrame, TurnFrame
 from tests.support.scenario import Game, a_game
 
 #: card cells with the cell three before each
@@ -47,6 +50,16 @@ def test_an_urgent_shipment_goes_to_the_nearest_logistics_ahead(cell: int, logis
     assert game.position(0) == logistics
     assert game.cash(0) == 1500 + salary
     assert game.decision == ("purchase", 0)
+
+
+@pytest.mark.parametrize(("cell", "logistics"), [(4, 5), (5, 18), (17, 18), (18, 32), (31, 32), (32, 5), (39, 5)])
+def test_ahead_begins_with_the_cell_after_the_token(cell: int, logistics: int) -> None:
+    """IND-CARD-14: the next cell counts, the own one only after a whole lap."""
+    game = a_game(2).top_cards("market", "urgent_shipment").at(0, cell)
+    game.state.agenda = [TurnFrame(0, "roll"), RollFrame(0, (1, 2), 0, from_jail=False, stage="landing")]
+    play = Play(game.edition, game.state, 0)
+    draw_card(play, 0, "market")
+    assert game.position(0) == logistics
 
 
 @pytest.mark.parametrize(("owned", "rent"), [((18,), 25), ((18, 5), 50), ((18, 5, 32), 120)])
