@@ -174,9 +174,9 @@ async def test_live_games_are_listed_by_shard_page_by_page(store: SqlStore) -> N
     first = await store.list_live([], None, 5)
     rest = await store.list_live([], (first[-1].shard, first[-1].table_id), 50)
     assert [(game.shard, game.table_id) for game in (*first, *rest)] == expected
-    assert {(game.last_update, game.grace_ms, game.has_bots) for game in first if game.table_id == "t1"} <= {
-        (b"t1:1-4", 500, True)
-    }
+    assert {
+        (game.last_update, game.grace_ms, tuple(game.bot_levels.items())) for game in first if game.table_id == "t1"
+    } <= {(b"t1:1-4", 500, ((1, "easy"),))}
     some = await store.list_live([expected[0][0]], None, 50)
     assert {game.shard for game in some} == {expected[0][0]}
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import sqlalchemy as sa
 
 from services.table.adapters import sql_tables
-from services.table.adapters.schema import game_log, game_results, game_snapshots, games, probes, tables
+from services.table.adapters.schema import game_log, game_results, game_snapshots, games, probes, seats, tables
 from services.table.application.ports import (
     Game,
     LiveGame,
@@ -184,16 +184,29 @@ def _live(
     if after is not None:
         place = sa.tuple_(games.c.shard, games.c.table_id)
         query = query.where(place > sa.tuple_(sa.literal(after[0], sa.SmallInteger), sa.literal(after[1])))
+    rows = connection.execute(query).all()
+    bots = _bot_levels(connection, [(row.shard, row.table_id) for row in rows if row.has_bots])
     return [
         LiveGame(
             shard=row.shard,
             table_id=row.table_id,
             last_update=row.update_bytes,
             grace_ms=row.grace_ms,
-            has_bots=row.has_bots,
+            bot_levels=bots.get((row.shard, row.table_id), {}),
         )
-        for row in connection.execute(query)
+        for row in rows
     ]
+
+
+def _bot_levels(connection: sa.Connection, keys: Sequence[tuple[int, str]]) -> dict[tuple[int, str], dict[int, str]]:
+    levels: dict[tuple[int, str], dict[int, str]] = {}
+    if keys:
+        query = sa.select(seats.c.shard, seats.c.table_id, seats.c.seat, seats.c.bot_level).where(
+            sa.tuple_(seats.c.shard, seats.c.table_id).in_(keys), seats.c.session_id == ""
+        )
+        for row in connection.execute(query):
+            levels.setdefault((row.shard, row.table_id), {})[row.seat] = row.bot_level
+    return levels
 
 
 def _is_table(of: sa.Table, key: TableKey) -> sa.ColumnElement[bool]:

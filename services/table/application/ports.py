@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -67,13 +67,13 @@ class Game:
 
 @dataclass(frozen=True, slots=True)
 class LiveGame:
-    """A running game with its last update and its grace in milliseconds of play time."""
+    """A running game with its last update, its grace in milliseconds of play time, and its bots' levels by seat."""
 
     shard: int
     table_id: str
     last_update: bytes
     grace_ms: int
-    has_bots: bool
+    bot_levels: Mapping[int, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,4 +277,4 @@ class Meter(Protocol):
 
     def published(self, messages: int) -> None: ...
 
-    def outbox_length(self, messages: int) -> None: ...
+    def outbox_waits(self, messages: int, lag_s: float) -> None: ...
