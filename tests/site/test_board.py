@@ -106,7 +106,7 @@ def test_a_countdown_stands_still_with_play_time() -> None:
     state = _state()
     assert state.decision is not None
     assert left.left_s(state, state.decision) is None
-    state.deadlines = [Deadline(4, "turn", 60_000, 10_000)]
+    state.deadlines = (Deadline(4, "turn", 60_000, 10_000),)
     decision = replace(state.decision, deadline_id=4)
     left.heard(20_000, running=True)
     now[0] += 5
