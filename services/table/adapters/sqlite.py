@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import queue
 import sqlite3
+import sys
 import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -27,6 +28,7 @@ T = TypeVar("T")
 _log = get_log(__name__)
 _LOCK_LIMIT_S = 5.0
 _MAX_JOBS = 256
+_SWITCH_S = 0.0005
 # Rows of one INSERT; each has this many parameters, of which SQLite allows 999 at least.
 _MAX_ROWS = 64
 _TROUBLE = (SQLAlchemyError, sqlite3.Error)
@@ -54,6 +56,9 @@ class SqliteDatabase:
         self._read_engine = _engine(url)
 
     async def start(self) -> None:
+        # A busy loop gives the interpreter up to the writer only when asked, by default after 5 ms, and a commit has
+        # to ask four times.
+        sys.setswitchinterval(min(sys.getswitchinterval(), _SWITCH_S))
         path = sa.make_url(self._url).database
         if path:
             Path(path).parent.mkdir(parents=True, exist_ok=True)
