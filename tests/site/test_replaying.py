@@ -201,3 +201,26 @@ def test_a_file_that_is_not_there_is_said_to_be_missing(tmp_path: Path, capsys: 
     """Exit status 2: nothing was checked."""
     assert main(["replay", str(tmp_path / "none.mgl")]) == 2
     assert "No such file" in capsys.readouterr().err
+
+
+def test_the_log_of_a_running_game_is_folded_and_its_digests_are_checked(
+    exported_game: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Without the seed dice and cards cannot be drawn anew, and the program says so."""
+    values = [json.loads(line) for line in exported_game.read_text().splitlines()[:200]]
+    values[0]["finished"] = False
+    for value in values[1:]:
+        value.pop("secrets", None)
+    file = tmp_path / "running.mgl"
+    file.write_bytes(_chained(values))
+    assert main(["replay", str(file)]) == 0
+    said = capsys.readouterr().out
+    assert "dice and cards can be checked when the game is over; no winner yet" in said
+    lines = file.read_bytes().splitlines(keepends=True)
+    number = next(number for number, line in enumerate(lines) if number > 1 and b'"card_drawn"' in line)
+    changed = lines[number].replace(b'"deck":"', b'"dekk":"', 1)
+    for other in (changed, re.sub(rb'"command_id":"b', b'"command_id":"c', lines[number])):
+        file.write_bytes(b"".join([*lines[:number], other, *lines[number + 1 :]]))
+        assert main(["replay", str(file)]) == 1
+        output = capsys.readouterr()
+        assert f"event {json.loads(lines[number])['update']['first_seq']}" in output.out + output.err
