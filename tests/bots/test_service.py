@@ -15,7 +15,9 @@ from magnate.table.v1 import table_service_pb2 as pb
 import services.bots.main
 from services.bots.application.play_seat import seed_of
 from services.kit.errors import ServiceError
+from services.kit.streams import EventStream
 from services.kit.streams_memory import MemoryStream
+from services.kit.streams_redis import RedisStream
 from tests.bots.site import Site, running_site
 
 
@@ -45,9 +47,9 @@ async def test_a_whole_game_through_the_services(tmp_path: Path) -> None:
     assert len({command.command_id for command in commands}) == len(commands)
 
 
-async def test_replicas_share_the_work_and_do_each_turn_once(tmp_path: Path) -> None:
+async def check_that_replicas_share(folder: Path, stream: EventStream) -> None:
     """Three replicas; one that stops in the middle leaves nothing undone."""
-    async with running_site(tmp_path, MemoryStream(claim_idle_ms=300)) as site:
+    async with running_site(folder, stream) as site:
         for _ in range(3):
             await site.add_bots(relist_ms=200)
         token = await site.open_session()
@@ -56,6 +58,19 @@ async def test_replicas_share_the_work_and_do_each_turn_once(tmp_path: Path) -> 
         await site.bots[0].stop()
         for table_id in tables:
             await play_out(site, table_id)
+            updates = [update_pb2.Update.FromString(data) for data in await site.updates(table_id)]
+            assert [update.first_seq for update in updates[1:]] == [update.last_seq + 1 for update in updates[:-1]]
+            assert all(update.command.command_id.startswith("bot.") for update in updates[1:])
+
+
+async def test_replicas_share_the_work_and_do_each_turn_once(tmp_path: Path) -> None:
+    """IND-BOT-09: several replicas over the stream in memory play whole games, each turn once."""
+    await check_that_replicas_share(tmp_path, MemoryStream(claim_idle_ms=300))
+
+
+async def test_replicas_share_the_work_over_redis(tmp_path: Path, redis_url: str) -> None:
+    """IND-BOT-09: the same over Redis Streams."""
+    await check_that_replicas_share(tmp_path, RedisStream(redis_url, claim_idle_ms=300))
 
 
 async def test_turns_that_were_lost_are_found_in_the_list(tmp_path: Path) -> None:
@@ -94,7 +109,9 @@ async def test_lists_levels_and_chooses(tmp_path: Path) -> None:
             ("normal", "Звичайний", True)
         ]
         seat = snapshot.decision.seats[0]
-        request = bots_service_pb2.ChooseRequest(snapshot=snapshot, seat=seat, seed=seed_of(table_id, seat))
+        request = bots_service_pb2.ChooseRequest(
+            snapshot=snapshot, seat=seat, seed=seed_of(snapshot.view.seed_hash, seat)
+        )
         chosen = (await bots.Choose(request)).command
         assert chosen.WhichOneof("action") == "roll"
         assert (chosen.seat, chosen.decision_id) == (seat, snapshot.decision.decision_id)
