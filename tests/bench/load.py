@@ -85,6 +85,7 @@ class Figures:
     """What is counted while tables are played. Times in milliseconds."""
 
     times_ms: list[float] = field(default_factory=list)
+    answers_ms: list[float] = field(default_factory=list)
     refused: int = 0
     failed: int = 0
     update_bytes: int = 0
@@ -189,8 +190,10 @@ class Seats:
         task.add_done_callback(self._submits.discard)
 
     async def _submit(self, request: pb.SubmitRequest, token: str) -> None:
+        begun_s = time.perf_counter()
         try:
             await self._connection.call(request, token)
+            self._play.figures.answers_ms.append((time.perf_counter() - begun_s) * 1000)
         except grpc.aio.AioRpcError as error:
             if self._sent.pop(request.command.command_id, None) is not None:
                 self._play.open_commands -= 1
@@ -242,6 +245,7 @@ class Load:
             "seconds": max(figures.last_s - begun_s, 1e-9),
             "cpu_seconds": time.process_time() - cpu_s,
             "times_ms": [round(time_ms, 3) for time_ms in figures.times_ms],
+            "answers_ms": [round(time_ms, 3) for time_ms in figures.answers_ms],
             "failed": figures.failed + play.open_commands,
             "update_bytes": figures.update_bytes,
             "command_bytes": figures.command_bytes,

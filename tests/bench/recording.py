@@ -48,8 +48,8 @@ class Recording:
     def read(path: Path) -> Recording:
         """What `write` wrote."""
         stored = json.loads(path.read_text())
-        steps = tuple(Step(*map(base64.b64decode, step[:4]), events=step[4]) for step in stored["steps"])
-        return Recording(steps, base64.b64decode(stored["snapshot"]))
+        steps = [(*map(base64.b64decode, step[:4]), step[4]) for step in stored["steps"]]
+        return Recording(tuple(Step(*step) for step in steps), base64.b64decode(stored["snapshot"]))
 
 
 def record(database: Path, table_id: str) -> Recording:

@@ -131,8 +131,16 @@ def list_quiet(connection: sa.Connection, before_ms: int, after: tuple[int, str]
     return _live(connection, [games.c.has_bots, games.c.changed_at_ms < before_ms], after, limit)
 
 
-def mark_published(connection: sa.Connection, marks: Sequence[tuple[TableKey, int]]) -> None:
-    """A game that is over leaves the live ones with its last mark."""
+def mark_published(connection: sa.Connection, marks: Sequence[tuple[TableKey, int]]) -> list[tuple[TableKey, int]]:
+    """A game that is over leaves the live ones with its last mark. Returns the marks of games that others hold."""
+    key_of = sa.tuple_(games.c.shard, games.c.table_id)
+    # A batch of commands holds several rows: waiting for one while holding others would be a deadlock some day.
+    found = connection.execute(
+        sa.select(games.c.shard, games.c.table_id)
+        .where(key_of.in_([(key.shard, key.table_id) for key, _ in marks]))
+        .with_for_update(skip_locked=True)
+    )
+    free = {TableKey(row.shard, row.table_id) for row in found}
     statement = (
         sa.update(games)
         .where(
@@ -145,11 +153,10 @@ def mark_published(connection: sa.Connection, marks: Sequence[tuple[TableKey, in
             is_live=sa.not_(sa.and_(games.c.is_over, games.c.last_seq <= sa.bindparam("seq", type_=sa.BigInteger))),
         )
     )
-    # In one order everywhere, so that two replicas do not wait for each other.
-    ordered = sorted(marks, key=lambda mark: (mark[0].shard, mark[0].table_id))
-    connection.execute(
-        statement, [{"of_shard": key.shard, "of_table": key.table_id, "seq": seq} for key, seq in ordered]
-    )
+    taken = [{"of_shard": key.shard, "of_table": key.table_id, "seq": seq} for key, seq in marks if key in free]
+    if taken:
+        connection.execute(statement, taken)
+    return [mark for mark in marks if mark[0] not in free]
 
 
 def unpublished(connection: sa.Connection, before_ms: int, limit: int) -> list[Unpublished]:

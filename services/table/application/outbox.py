@@ -116,7 +116,8 @@ class Outbox:
         games, self._game_marks = self._game_marks, {}
         lobbies, self._lobby_marks = self._lobby_marks, {}
         if games:
-            await self._store.mark_published(list(games.items()))
+            for key, seq in await self._store.mark_published(list(games.items())):
+                self._game_marks[key] = max(self._game_marks.get(key, 0), seq)
         if lobbies:
             await self._store.mark_lobby_published(list(lobbies.items()))
 

@@ -181,8 +181,9 @@ class Store(Protocol):
 
     async def delete_expired_sessions(self, now_ms: int, limit: int) -> int: ...
 
-    async def mark_published(self, marks: Sequence[tuple[TableKey, int]]) -> None:
-        """Notes how far each game's log is on the event stream."""
+    async def mark_published(self, marks: Sequence[tuple[TableKey, int]]) -> list[tuple[TableKey, int]]:
+        """Notes how far each game's log is on the event stream. It never waits for a command that is being committed:
+        the marks of such games come back, for the next time."""
         ...
 
     async def unpublished(self, before_ms: int, limit: int) -> list[Unpublished]:
