@@ -94,7 +94,7 @@ def _admit(edition: Edition, state: State, command: c.Command, play_time_ms: int
     if not state.in_play[seat]:
         return refuse(edition, "seat_out", "out", "the seat is out", {"seat": seat})
     if decision is None or command.decision_id != decision.id:
-        fields = {"decision_id": decision.id if decision is not None else 0}
+        fields = {} if decision is None else {"decision_id": decision.id}
         return refuse(edition, "stale_decision", "moment", "another decision is open", fields)
     if seat not in decision.seats:
         return _not_asked(edition, state, seat, decision)

@@ -127,8 +127,6 @@ def _shape_refusal(edition: Edition, state: State, seat: int, action: OfferTrade
     sale = not get.cells and len(give.cells) == 1 and not give.cash
     if action.redeem or not (exchange or sale):
         return refuse(edition, "wrong_shape", "trade_shape", "an exchange of one deed each, or a sale of one")
-    if not exchange and get.cash == 0:
-        return refuse(edition, "below_bank_value", "trade_sale_price", "a sale has a price")
     if exchange and not give.cells and not give.cash:
         return refuse(edition, "empty_side", "trade_shape", "something must be given")
     if exchange and debt_of(state, seat) is not None:
@@ -309,6 +307,6 @@ def _bounds(edition: Edition, state: State, seat: int, to: int, limit: int) -> t
         if get_cell == NONE:
             low, high = bank_value(edition, state, give_cell), min(limit, -least)
         else:
-            low, high = max(least, 0 if give_cell != NONE else 1), state.cash[seat]
+            low, high = least, state.cash[seat]
         bounds.append(TradeBound(get_cell, give_cell, AmountRange(low, high) if low <= high else None))
     return tuple(bounds)
