@@ -99,7 +99,7 @@ mutants: setup ## Change the core in many small ways and see the tests notice
 	@$(PY) -m tests.tools.mutants
 
 games: setup ## Play GAMES whole games of bots without a network
-	@$(PY) -m tests.tools.games --games $(GAMES)
+	@$(PY) -m tests.tools.games $(GAMES)
 
 bench: setup ## Measure; prints the figures and writes bench.json
 	@$(PY) -m tests.bench

@@ -24,6 +24,7 @@ from services.kit import logs
 from services.kit.calls import Dispatcher, Gate, Limits, LocalClient, serve
 from services.kit.calls.call import NO_METADATA
 from services.kit.calls.contract import Contract
+from services.kit.ending import end_tasks
 from services.kit.errors import ServiceError
 from services.kit.settings import Settings, setting
 from services.kit.telemetry import Telemetry, observable_value
@@ -184,9 +185,7 @@ class Service:
         else:
             await self._wait_for_calls(grace_s)
         await draining
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await end_tasks(self._tasks)
         for close in reversed(self._closers):
             try:
                 await close()

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
 import os
+import signal
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from pathlib import Path
+from typing import Any, TypeVar
 
 from services.kit import logs
 from services.kit.errors import ServiceError
@@ -22,6 +25,9 @@ from services.site.settings import SiteSettings
 from services.site.upping import ALONE, run_site
 
 _INTERRUPTED = 130
+_TERMINATED = 143
+
+T = TypeVar("T")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -39,6 +45,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _failed(in_words(error), 1)
     except KeyboardInterrupt:
         return _INTERRUPTED
+    except asyncio.CancelledError:
+        return _TERMINATED
     except BrokenPipeError:
         # Whoever read our lines has gone; there is nobody left to tell.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -65,7 +73,7 @@ def _demo(chosen: argparse.Namespace, environ: Mapping[str, str]) -> int:
         language=chosen.lang or SiteSettings.load(environ).language,
         output=chosen.output,
     )
-    return 0 if run(run_demo(settings, options, _say)) else 1
+    return 0 if run(_until_told(run_demo(settings, options, _say))) else 1
 
 
 def _play(chosen: argparse.Namespace, environ: Mapping[str, str]) -> int:
@@ -82,7 +90,7 @@ def _play(chosen: argparse.Namespace, environ: Mapping[str, str]) -> int:
         pace_ms=chosen.pace,
         plain=chosen.plain,
     )
-    return run(run_play(settings, site_settings.folder(), options))
+    return run(_until_told(run_play(settings, site_settings.folder(), options)))
 
 
 def _replay(chosen: argparse.Namespace, environ: Mapping[str, str]) -> int:
@@ -100,6 +108,14 @@ def _replay(chosen: argparse.Namespace, environ: Mapping[str, str]) -> int:
 def _settings(chosen: argparse.Namespace, environ: Mapping[str, str]) -> int:
     _say(render_table(kind for kind in known_settings() if kind.__module__.split(".")[0] in {"services", "gateway"}))
     return 0
+
+
+async def _until_told(work: Coroutine[Any, Any, T]) -> T:
+    """The work, cancelled by SIGTERM, so that whatever it has opened or made is put away."""
+    task = asyncio.current_task()
+    if task is not None and sys.platform != "win32":
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+    return await work
 
 
 def _quiet_logs(environ: Mapping[str, str]) -> None:

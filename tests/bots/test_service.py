@@ -4,19 +4,34 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from random import Random
 
 import grpc
 import pytest
+from google.protobuf.message import DecodeError
 from magnate.bots.v1 import bots_service_pb2
-from magnate.game.v1 import update_pb2
+from magnate.game.v1 import decision_pb2, update_pb2
 from magnate.table.v1 import table_pb2
 from magnate.table.v1 import table_service_pb2 as pb
 
 import services.bots.main
+from services.bots.adapters.handler import BotsHandler
+from services.bots.adapters.rules_library import RulesReader
 from services.bots.application.play_seat import seed_of
+from services.kit.calls import Call
 from services.kit.errors import ServiceError
+from services.kit.streams import EventStream
 from services.kit.streams_memory import MemoryStream
+from services.kit.streams_redis import RedisStream
+from services.rules.codec.messages import write_decision
+from services.rules.codec.states import view_message
+from services.rules.domain.commands import Action
+from services.rules.domain.edition import Edition
+from services.rules.domain.options import Option
+from services.rules.domain.state import State
 from tests.bots.site import Site, running_site
+from tests.support.amount import amount
+from tests.support.bot_games import flat_edition, play_bots
 
 
 async def play_out(site: Site, table_id: str, *, within_s: float = 120) -> table_pb2.Table:
@@ -45,9 +60,9 @@ async def test_a_whole_game_through_the_services(tmp_path: Path) -> None:
     assert len({command.command_id for command in commands}) == len(commands)
 
 
-async def test_replicas_share_the_work_and_do_each_turn_once(tmp_path: Path) -> None:
+async def check_that_replicas_share(folder: Path, stream: EventStream) -> None:
     """Three replicas; one that stops in the middle leaves nothing undone."""
-    async with running_site(tmp_path, MemoryStream(claim_idle_ms=300)) as site:
+    async with running_site(folder, stream) as site:
         for _ in range(3):
             await site.add_bots(relist_ms=200)
         token = await site.open_session()
@@ -56,6 +71,19 @@ async def test_replicas_share_the_work_and_do_each_turn_once(tmp_path: Path) -> 
         await site.bots[0].stop()
         for table_id in tables:
             await play_out(site, table_id)
+            updates = [update_pb2.Update.FromString(data) for data in await site.updates(table_id)]
+            assert [update.first_seq for update in updates[1:]] == [update.last_seq + 1 for update in updates[:-1]]
+            assert all(update.command.command_id.startswith("bot.") for update in updates[1:])
+
+
+async def test_replicas_share_the_work_and_do_each_turn_once(tmp_path: Path) -> None:
+    """IND-BOT-09: several replicas over the stream in memory play whole games, each turn once."""
+    await check_that_replicas_share(tmp_path, MemoryStream(claim_idle_ms=300))
+
+
+async def test_replicas_share_the_work_over_redis(tmp_path: Path, redis_url: str) -> None:
+    """IND-BOT-09: the same over Redis Streams."""
+    await check_that_replicas_share(tmp_path, RedisStream(redis_url, claim_idle_ms=300))
 
 
 async def test_turns_that_were_lost_are_found_in_the_list(tmp_path: Path) -> None:
@@ -94,7 +122,9 @@ async def test_lists_levels_and_chooses(tmp_path: Path) -> None:
             ("normal", "Звичайний", True)
         ]
         seat = snapshot.decision.seats[0]
-        request = bots_service_pb2.ChooseRequest(snapshot=snapshot, seat=seat, seed=seed_of(table_id, seat))
+        request = bots_service_pb2.ChooseRequest(
+            snapshot=snapshot, seat=seat, seed=seed_of(snapshot.view.seed_hash, seat)
+        )
         chosen = (await bots.Choose(request)).command
         assert chosen.WhichOneof("action") == "roll"
         assert (chosen.seat, chosen.decision_id) == (seat, snapshot.decision.decision_id)
@@ -109,3 +139,45 @@ async def test_lists_levels_and_chooses(tmp_path: Path) -> None:
             with pytest.raises(ServiceError) as failure:
                 await bots.Choose(bots_service_pb2.ChooseRequest(**fields))  # type: ignore[arg-type]
             assert (failure.value.reason, failure.value.code) == (reason, code)
+
+
+async def test_a_spoilt_snapshot_gets_a_typed_answer(tmp_path: Path) -> None:
+    """Whatever a snapshot holds, Choose answers or refuses; nothing else escapes."""
+    edition = flat_edition()
+    rng = Random(5)
+    handler = BotsHandler(RulesReader())
+    call = Call(method="/magnate.bots.v1.BotsService/Choose")
+    reasons: set[str] = set()
+    for seed in range(amount(8, 60)):
+        snapshot = middle_of_a_game(edition, seed)
+        for _ in range(60):
+            data = bytearray(snapshot)
+            for _ in range(rng.randint(1, 6)):
+                data[rng.randrange(len(data))] = rng.randrange(256)
+            try:
+                request = bots_service_pb2.ChooseRequest(snapshot=update_pb2.Snapshot.FromString(bytes(data)))
+            except DecodeError:
+                continue
+            request.seat = rng.randrange(3)
+            try:
+                await handler.Choose(request, call)
+            except ServiceError as error:
+                reasons.add(error.reason)
+    assert reasons == {"malformed", "not_asked"}
+
+
+def middle_of_a_game(edition: Edition, seed: int) -> bytes:
+    """The snapshot of a game somewhere in its middle."""
+    positions: list[bytes] = []
+
+    def keep(state: State, options: tuple[Option, ...], seat: int, action: Action) -> None:
+        if len(positions) < 200:
+            decision = state.decision
+            assert decision is not None
+            snapshot = update_pb2.Snapshot(
+                view=view_message(state), decision=decision_pb2.Decision.FromString(write_decision(decision, options))
+            )
+            positions.append(snapshot.SerializeToString())
+
+    play_bots(edition, seats=3, seed=seed, max_rounds=15, watch=keep)
+    return positions[seed * 37 % len(positions)]

@@ -222,20 +222,24 @@ async def test_nobody_probes_where_the_clock_has_no_token() -> None:
         assert error.reason == "not_allowed"
 
 
-async def test_limits_for_a_session_and_an_address() -> None:
-    """Who calls too often is told how long to wait; others are served."""
-    async with running_site(session_rate=5.0, address_rate=20.0) as site:
+async def test_a_session_that_calls_too_often_waits() -> None:
+    """It is told how long; others are served, and after that time it is too."""
+    async with running_site(session_rate=0.5) as site:
         ada, bob = await site.client("Ada"), await site.client("Bob")
-        for _ in range(10):
-            await ada.call("ListTables", pb.ListTablesRequest())
+        await ada.call("ListTables", pb.ListTablesRequest())
         error = await refusal(ada, "ListTables", pb.ListTablesRequest())
         assert (error.code, error.reason) == (grpc.StatusCode.RESOURCE_EXHAUSTED, "overloaded")
         assert error.retry_after_ms is not None
-        assert 0 < error.retry_after_ms <= 200
+        assert 0 < error.retry_after_ms <= 2_000
         await bob.call("ListTables", pb.ListTablesRequest())
         await asyncio.sleep(error.retry_after_ms / 1000 + 0.05)
         await ada.call("ListTables", pb.ListTablesRequest())
+
+
+async def test_an_address_that_calls_too_often_waits() -> None:
+    """Also without a session: guessing tokens is slow."""
+    async with running_site(address_rate=3.0) as site:
         nobody = site.stranger()
-        reasons = [(await refusal(nobody, "ListTables", pb.ListTablesRequest())).reason for _ in range(60)]
-        assert reasons[0] == "no_session"
-        assert reasons[-1] == "overloaded"
+        reasons = [(await refusal(nobody, "ListTables", pb.ListTablesRequest())).reason for _ in range(40)]
+        assert reasons[:6] == ["no_session"] * 6
+        assert "overloaded" in reasons

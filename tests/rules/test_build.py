@@ -1,5 +1,7 @@
 """Opening branches and holdings (IND-BUILD-01 to -13, -19)."""
 
+from dataclasses import replace
+
 import pytest
 
 from services.rules.domain import commands as c
@@ -52,6 +54,14 @@ def test_a_branch_is_opened_only_under_the_token_and_once_per_visit() -> None:
     game.do(0, c.Build((1,)))
     assert game.options("build") == []
     game.refused(0, c.Build((1,)), "build_limit_used", "IND-BUILD-03")
+
+
+def test_where_one_builds_is_a_switch_of_the_edition() -> None:
+    """IND-BUILD-03: where it need not be the cell under the token, all three of a whole industry are listed."""
+    game = on(20)
+    assert game.options("build") == []
+    game.edition = replace(game.edition, build_where="group")
+    assert [choice.cell for choice in game.option("build").buildings] == [1, 3, 4]
 
 
 @pytest.mark.parametrize("cell", [0, 2, 5, 12, 40, -1])

@@ -5,7 +5,9 @@ import pytest
 from services.rules.domain import commands as c
 from services.rules.domain.commands import Basket
 from services.rules.domain.events import DeedMoved
+from services.rules.domain.evolve import evolve
 from services.rules.domain.parties import BANK
+from services.rules.domain.state import RollFrame
 from tests.support.scenario import a_game
 
 
@@ -52,6 +54,21 @@ def test_while_the_purchase_is_open_only_collapsing_is_legal_beside_it() -> None
     assert (game.cash(0), game.decision) == (200, ("purchase", 0))
     game.do(0, c.Buy())
     assert (game.owner(5), game.cash(0)) == (0, 0)
+
+
+def test_only_the_purchase_settles_the_landing() -> None:
+    """IND-BUY-04: collapsing comes back to the purchase, and the purchase itself closes it, event by event."""
+    game = a_game(2).owning_group(0, "it", 1, 1, 1).landing(0, "freight_station")
+    game.do(0, c.SellBuildings((39,), 0))
+    assert game.asked() == [("purchase", 0)]
+    before = game.state
+    game.do(0, c.Buy())
+    stages = []
+    for event in game.events:
+        before = evolve(game.edition, before, event)
+        top = before.agenda[-1]
+        stages.append((event.__class__.__name__, top.stage if isinstance(top, RollFrame) else ""))
+    assert stages[:3] == [("DecisionClosed", "landing"), ("MoneyMoved", "landing"), ("DeedMoved", "settled")]
 
 
 def test_a_cell_that_stayed_free_is_not_for_sale_until_somebody_arrives() -> None:

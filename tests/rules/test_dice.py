@@ -6,6 +6,7 @@ import pytest
 
 from services.rules.domain import commands as c
 from services.rules.domain.events import DiceRolled, Jailed, Released, TokenMoved, TurnStarted
+from services.rules.domain.evolve import evolve
 from services.rules.domain.parties import NONE
 from tests.support.scenario import Game, a_game
 
@@ -16,6 +17,23 @@ def test_the_token_moves_by_the_sum_of_two_dice(die1: int, die2: int) -> None:
     game = a_game(2).at(0, 20).turn_of(0).roll(0, die1, die2)
     assert game.events_of(DiceRolled) == [DiceRolled(0, "move", (die1, die2))]
     assert game.events_of(TokenMoved) == [TokenMoved(0, 20, 20 + die1 + die2, "dice", False)]
+
+
+def test_every_die_is_one_draw() -> None:
+    """IND-DICE-01: two dice are two draws; a third die, where an edition has one, would be a third."""
+    game = a_game(2)
+    for third, draws in ((0, 2), (1, 3)):
+        after = evolve(game.edition, game.state, DiceRolled(0, "move", (1, 2), third))
+        assert after.draws == game.state.draws + draws
+        assert after.last_roll == (1, 2)
+
+
+def test_the_third_double_itself_owes_no_roll() -> None:
+    """IND-DICE-02, -04: the first and second double owe one as soon as they fall, the third does not."""
+    for before, owed in ((0, True), (1, True), (2, False)):
+        game = a_game(2).doubles(before)
+        after = evolve(game.edition, game.state, DiceRolled(0, "move", (4, 4)))
+        assert (after.doubles, after.extra_owed) == (before + 1, owed)
 
 
 def test_a_double_gives_one_more_roll_after_the_end_of_the_turn() -> None:
@@ -110,9 +128,11 @@ def test_in_inspection_the_window_after_the_roll_stays_open() -> None:
     assert game.option_kinds() == {"offer_trade", "open_auction", "end_turn"}
 
 
-def test_a_double_out_of_inspection_gives_no_extra_roll() -> None:
-    """IND-DICE-06: the count is 0 after it, and the turn passes."""
-    game = a_game(2).in_jail(0, tries=1).turn_of(0).roll(0, 5, 5)
+@pytest.mark.parametrize("tries", [0, 1, 2])
+def test_a_double_out_of_inspection_gives_no_extra_roll(tries: int) -> None:
+    """IND-DICE-06: at any attempt; the count is 0 after it, and the turn passes."""
+    game = a_game(2).in_jail(0, tries).turn_of(0).roll(0, 5, 5)
+    assert game.events_of(DiceRolled) == [DiceRolled(0, "jail", (5, 5))]
     assert game.events_of(Released) == [Released(0, "double")]
     assert (game.position(0), game.state.doubles, game.state.extra_owed) == (20, 0, False)
     game.end_turn(0)

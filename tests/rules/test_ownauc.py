@@ -243,7 +243,9 @@ def test_each_cell_once_per_turn() -> None:
     game.do(0, c.OpenAuction(18, 100)).do(1, c.Pass())
     assert lot_cells(game) == [5]
     game.refused(0, c.OpenAuction(18, 100), "already_put_up", "IND-OWNAUC-19")
-    game.do(0, c.OpenAuction(5, 100)).do(1, c.Pass())
+    game.do(0, c.OpenAuction(5, 100))
+    assert [event.auction_id for event in game.events_of(AuctionOpened)] == [2]
+    game.do(1, c.Pass())
     assert lot_cells(game) == []
     game.end_turn(0).managing(1).end_turn(1)
     game.roll(0, 4, 6)

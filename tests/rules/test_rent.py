@@ -1,9 +1,12 @@
 """Rent (IND-RENT)."""
 
+from dataclasses import replace
+
 import pytest
 
 from services.rules.domain.events import PaymentDue
-from services.rules.domain.parties import BANK
+from services.rules.domain.moves.rent import rent_due
+from services.rules.domain.parties import BANK, NONE
 from services.rules.domain.state import Claim
 from tests.support.scenario import a_game
 
@@ -99,6 +102,16 @@ def test_an_owner_in_inspection_receives_rent() -> None:
     assert game.money() == [(0, 1, 25, "rent")]
 
 
+@pytest.mark.parametrize("tries", [0, 1, 2])
+def test_taking_rent_in_inspection_is_a_switch_of_the_edition(tries: int) -> None:
+    """IND-RENT-08: switched off, an owner in inspection takes nothing, and one who is free still does."""
+    game = a_game(2).owning(1, "river_port").in_jail(1, tries)
+    game.edition = replace(game.edition, jailed_owner_rent=False)
+    assert rent_due(game.edition, game.state, 18) == 0
+    game.state.jail_tries[1] = NONE
+    assert rent_due(game.edition, game.state, 18) == 25
+
+
 def test_rent_is_taken_when_there_is_money_and_is_a_debt_otherwise() -> None:
     """IND-RENT-09: cash equal to the rent is enough; with one less the whole rent is owed."""
     game = a_game(2).owning(1, "river_port").with_cash(0, 25).landing(0, "river_port")
@@ -113,6 +126,14 @@ def test_ones_own_business_costs_nothing() -> None:
     """IND-RENT-09: nobody pays himself, and nothing is asked."""
     game = a_game(2).owning_group(0, "it", 1, 1, 1).at(0, 35).turn_of(0).roll(0, 1, 3)
     assert (game.money(), game.position(0), game.decision) == ([], 39, ("manage", 0))
+
+
+def test_a_mortgaged_business_would_bring_nothing() -> None:
+    """IND-RENT-01: what every business of this edition brings, a mortgaged one of another edition does not."""
+    game = a_game(2).owning_group(1, "bakery")
+    assert rent_due(game.edition, game.state, 1) == 12
+    game.state.mortgaged_rounds[3] = 1
+    assert [rent_due(game.edition, game.state, cell) for cell in (1, 3)] == [6, 0]
 
 
 def test_rent_in_an_industry_that_is_no_longer_whole() -> None:

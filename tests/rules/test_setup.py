@@ -8,6 +8,7 @@ from services.rules.domain import chance
 from services.rules.domain import commands as c
 from services.rules.domain.edition import Edition
 from services.rules.domain.events import DeckShuffled, DiceRolled, FirstPlayerChosen, SeedDrawn, TripRemembered
+from services.rules.domain.evolve import evolve
 from services.rules.domain.new_game import Setup, SetupError, begin
 from services.rules.domain.parties import BANK, NONE
 from services.rules.domain.state import Config, Seating, SeatKind, SeatSetup, State
@@ -76,6 +77,19 @@ def test_the_person_sits_in_seat_0_of_a_bot_table() -> None:
         begin(INDUSTRY.at("bots"), setup_of("people", "person", "person"), 0)
 
 
+def test_tables_of_bots_alone_and_mixed_tables() -> None:
+    """IND-SETUP-10: a demonstration has bots in every seat; where an edition mixes them, at least one is a person."""
+    assert [setup.kind for setup in a_game(2, "bots").state.config.seats] == ["bot", "bot"]
+    with pytest.raises(SetupError):
+        begin(INDUSTRY.at("bots"), setup_of("bots", "person", "bot"), 0)
+    mixed = replace(INDUSTRY.at("people"), seating=("mixed",))
+    tables: tuple[tuple[SeatKind, ...], ...] = (("person", "bot"), ("bot", "person"), ("person", "person"))
+    for kinds in tables:
+        assert begin(mixed, setup_of("mixed", *kinds), 0).state.cash == [1500, 1500]
+    with pytest.raises(SetupError):
+        begin(mixed, setup_of("mixed", "bot", "bot"), 0)
+
+
 def test_difficulty_is_unknown_to_the_rules() -> None:
     """IND-SETUP-11: nothing in a game's set-up or rules knows a difficulty; money and cards are the same everywhere."""
     names = {field.name for kind in (Setup, SeatSetup, Config, Edition) for field in fields(kind)}
@@ -105,6 +119,19 @@ def test_the_position_at_the_start() -> None:
     assert game.supply == (32, 12)
     assert (state.release_cards, state.trip_memory, state.jail_tries) == ([()] * 4, NONE, [NONE] * 4)
     assert (state.in_play, state.round, state.doubles, state.extra_owed) == ([True] * 4, 1, 0, False)
+    assert (state.strikes, state.leaving, state.mortgaged_rounds) == ([0] * 4, [""] * 4, [0] * 40)
+
+
+def test_decks_have_no_order_before_they_are_shuffled() -> None:
+    """IND-SETUP-12, -15: the first event leaves them open; who never shuffles keeps the order of the file."""
+    setup = setup_of("people", "person", "person")
+    first = begin(INDUSTRY.at("people"), setup, 0).events[0]
+    assert evolve(INDUSTRY.at("people"), State(), first).decks == {"market": (), "support": ()}
+    unshuffled = replace(INDUSTRY.at("people"), deck_cycle="file_order")
+    assert evolve(unshuffled, State(), first).decks == {"market": tuple(range(10)), "support": tuple(range(10))}
+    begun = begin(unshuffled, setup, 0)
+    assert not [event for event in begun.events if isinstance(event, DeckShuffled)]
+    assert begun.state.draws == 1
 
 
 def test_the_starter_of_an_online_table_is_drawn_and_order_is_by_seat() -> None:
@@ -240,11 +267,20 @@ def test_uniform_choice_rejects_the_biased_rest() -> None:
     assert rejected > 10
 
 
+def test_the_bound_of_rejection_itself_is_rejected() -> None:
+    """IND-SETUP-16: a number equal to the last multiple of n belongs to the rest, and is drawn again."""
+    config = hmac_config()
+    number = next(number for number in range(40) if first_number(number, 0) > 2**63)
+    n = first_number(number, 0)
+    attempt = next(attempt for attempt in range(1, 40) if first_number(number, attempt) < n)
+    assert chance.draw(config, number, n) == first_number(number, attempt)
+
+
 def test_a_script_replaces_the_generator() -> None:
     """IND-SETUP-16: scripted values are used one after another; a script that runs out says so."""
     config = Config(algorithm=chance.SCRIPT, script=(3, 0))
     assert [chance.draw(config, number, 4) for number in (0, 1)] == [3, 0]
-    with pytest.raises(chance.ChanceError):
+    with pytest.raises(chance.ChanceError, match="has 2 values, draw 3 was asked for"):
         chance.draw(config, 2, 4)
     with pytest.raises(chance.ChanceError):
         chance.draw(config, 0, 3)

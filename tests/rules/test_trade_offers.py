@@ -250,8 +250,8 @@ def test_an_open_offer_waits_for_its_partner_alone() -> None:
     for action in (c.EndTurn(), wants(1, 3, 20), c.RefuseTrade()):
         game.refused(0, action, "not_asked", "IND-PHASE-10", {"seat": 1})
     game.refused(2, c.AcceptTrade(), "not_asked", "IND-PHASE-10")
-    for action in (c.EndTurn(), c.Roll(), wants(0, 1, 20)):
-        game.refused(1, action, "wrong_decision", "IND-PHASE-06")
+    for answer in (c.EndTurn(), c.Roll(), wants(0, 1, 20)):
+        game.refused(1, answer, "wrong_decision", "IND-PHASE-06")
 
 
 def test_a_deal_is_carried_out_in_one_step() -> None:

@@ -7,6 +7,7 @@ import pytest
 from services.rules.domain import commands as c
 from services.rules.domain.commands import Basket
 from services.rules.domain.events import TurnEnded, TurnStarted
+from services.rules.domain.moves.turn import _round_grows
 from services.rules.domain.parties import BANK
 from tests.support.scenario import Game, a_game
 
@@ -187,6 +188,12 @@ def test_rounds_are_exact_when_the_starter_is_out() -> None:
         seen.append((seat, game.state.round))
         game.managing(seat).end_turn(seat)
     assert seen == [(0, 1), (2, 2), (3, 2), (0, 2), (2, 3), (3, 3)]
+
+
+@pytest.mark.parametrize(("seat", "following", "grows"), [(1, 2, 0), (2, 0, 0), (0, 1, 1), (0, 2, 1), (2, 2, 1)])
+def test_a_round_grows_at_a_place_not_after_the_last_one(seat: int, following: int, grows: int) -> None:
+    """IND-TURN-09: counted from the starting seat 1; the same place is not after itself."""
+    assert _round_grows(a_game(3, first=1).state, seat, following) == grows
 
 
 def test_an_extra_roll_starts_no_round() -> None:

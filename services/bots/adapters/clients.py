@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import secrets
 from collections.abc import AsyncIterator, Sequence
 from typing import Protocol
@@ -93,8 +92,7 @@ class StreamNews:
                 news = [parse_entry(entry) for entry in item.entries]
                 yield Work(tuple(found for found in news if found is not None), item.ack)
         finally:
-            with contextlib.suppress(ServiceError):
-                await subscription.close()
+            await subscription.close()
 
 
 def parse_entry(entry: Entry) -> Turn | Change | None:

@@ -45,13 +45,12 @@ class BotsHandler:
             raise _not_asked(request.seat)
         try:
             action = level.bot.choose(position.edition, position.view, position.options, request.seat, request.seed)
-        except (ValueError, IndexError, KeyError):
+            encoded = b"" if action is None else encode_command(request.seat, decision.id, action, "")
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
             # A view that could not come from a game: its parts do not fit each other.
             raise _invalid("malformed", "the snapshot contradicts itself", "snapshot") from None
-        if action is None:
-            return pb.ChooseResponse()
-        encoded = encode_command(request.seat, decision.id, action, "")
-        return pb.ChooseResponse(command=command_pb2.Command.FromString(encoded))
+        command = command_pb2.Command.FromString(encoded) if encoded else None
+        return pb.ChooseResponse(command=command)
 
 
 def _invalid(reason: str, message: str, field: str) -> ServiceError:

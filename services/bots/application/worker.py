@@ -10,6 +10,7 @@ from services.bots.application.instruments import Instruments
 from services.bots.application.play_seat import PlaySeat
 from services.bots.application.ports import Change, News, Tables, Turn
 from services.bots.application.positions import Positions
+from services.kit.ending import end_tasks
 from services.kit.errors import ServiceError
 from services.kit.logs import get_log
 
@@ -53,15 +54,15 @@ class Worker:
 
     async def run(self) -> None:
         """Works until it is cancelled; what has begun then is cancelled too, another replica takes it over."""
+        # No task group: it would wait for ever for a child that lost its one cancellation.
+        sources = [asyncio.create_task(self._follow()), asyncio.create_task(self._relist())]
         try:
-            async with asyncio.TaskGroup() as group:
-                group.create_task(self._follow())
-                group.create_task(self._relist())
+            done, _ = await asyncio.wait(sources, return_when=asyncio.FIRST_COMPLETED)
+            for source in done:
+                source.result()
         finally:
-            tasks = [*self._in_work.values(), *self._endings]
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+            await end_tasks(sources)
+            await end_tasks([*self._in_work.values(), *self._endings])
 
     async def _follow(self) -> None:
         while True:

@@ -73,7 +73,7 @@ def _admit(edition: Edition, state: State, command: c.Command, play_time_ms: int
         if standing is not None:
             return standing
     if decision is None or command.decision_id != decision.id:
-        fields = {"decision_id": decision.id if decision is not None else 0}
+        fields = {} if decision is None else {"decision_id": decision.id}
         return refuse(edition, "stale_decision", "moment", "another decision is open", fields)
     if decision.kind == "paused" and kind not in WHILE_PAUSED:
         return refuse(edition, "table_paused", "pause", "the game is paused")

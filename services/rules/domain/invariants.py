@@ -10,7 +10,7 @@ from services.rules.domain.board import CELL_COUNT
 from services.rules.domain.edition import Edition
 from services.rules.domain.events import DeedMoved, Event, MoneyMoved
 from services.rules.domain.folds.turn import DOUBLES_TO_JAIL, JAIL_TRIES
-from services.rules.domain.parties import BANK, NONE
+from services.rules.domain.parties import BANK, JACKPOT, NONE
 from services.rules.domain.state import (
     AuctionFrame,
     MoneyReason,
@@ -61,13 +61,17 @@ def broken_step(edition: Edition, before: State, event: Event, after: State) -> 
     """What an event did to cash that it may not (IND-INV-01, -02, -03), and to a deck (IND-INV-10)."""
     found = [f"IND-INV-03: cash {after.cash}"] if any(cash < 0 for cash in after.cash) else []
     expected = before.cash[:] or [0] * len(after.cash)
+    jackpot = before.jackpot
     if isinstance(event, MoneyMoved):
         if event.payer >= 0:
             expected[event.payer] -= event.amount
         if event.payee >= 0:
             expected[event.payee] += event.amount
+        jackpot += event.amount * ((event.payee == JACKPOT) - (event.payer == JACKPOT))
         if event.amount <= 0 or _way(event) not in WAYS.get(event.reason, (_way(event),)):
             found.append(f"IND-INV-01: {event}")
+    if after.jackpot != jackpot:
+        found.append(f"IND-INV-02: the jackpot went from {before.jackpot} to {after.jackpot} by {event}")
     if after.cash != expected:
         found.append(f"IND-INV-02: cash went from {before.cash} to {after.cash} by {event}")
     if edition.release_card == "stays":
@@ -119,6 +123,8 @@ def _owners(edition: Edition, state: State) -> Iterator[str]:
             yield f"IND-INV-05: cell {cell} belongs to {owner}"
         if level and (owner == BANK or not board.is_street[cell]):
             yield f"IND-INV-06: level {level} on cell {cell}"
+        if state.mortgaged_rounds[cell] and (owner == BANK or edition.mortgage is None):
+            yield f"IND-MORT-01: cell {cell} is mortgaged"
         if not 0 <= level <= edition.houses_under_hotel + 1:
             yield f"IND-INV-06: level {level} on cell {cell}"
 

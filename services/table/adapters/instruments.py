@@ -11,6 +11,7 @@ class Instruments:
     def __init__(self, telemetry: Telemetry) -> None:
         meter = telemetry.meter_of("table")
         self._waiting = 0
+        self._lag_s = 0.0
         self._commands = meter.create_counter("magnate_table_commands_total", description="commands done, by kind")
         self._commit_seconds = meter.create_histogram(
             "magnate_table_commit_seconds", unit="s", description="time from a decided command to its commit"
@@ -33,6 +34,12 @@ class Instruments:
             [lambda _: [observable_value(self._waiting)]],
             description="committed messages that wait for the event stream",
         )
+        meter.create_observable_gauge(
+            "magnate_table_outbox_lag_seconds",
+            [lambda _: [observable_value(self._lag_s)]],
+            unit="s",
+            description="how long the oldest of them has waited",
+        )
 
     def command_done(self, kind: str, commit_s: float) -> None:
         self._commands.add(1, {"kind": kind})
@@ -53,5 +60,6 @@ class Instruments:
     def published(self, messages: int) -> None:
         self._published.add(messages)
 
-    def outbox_length(self, messages: int) -> None:
+    def outbox_waits(self, messages: int, lag_s: float) -> None:
         self._waiting = messages
+        self._lag_s = lag_s

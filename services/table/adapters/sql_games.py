@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import sqlalchemy as sa
 
 from services.table.adapters import sql_tables
-from services.table.adapters.schema import game_log, game_results, game_snapshots, games, probes, tables
+from services.table.adapters.schema import game_log, game_results, game_snapshots, games, probes, seats, tables
 from services.table.application.ports import (
     Game,
     LiveGame,
@@ -131,8 +131,16 @@ def list_quiet(connection: sa.Connection, before_ms: int, after: tuple[int, str]
     return _live(connection, [games.c.has_bots, games.c.changed_at_ms < before_ms], after, limit)
 
 
-def mark_published(connection: sa.Connection, marks: Sequence[tuple[TableKey, int]]) -> None:
-    """A game that is over leaves the live ones with its last mark."""
+def mark_published(connection: sa.Connection, marks: Sequence[tuple[TableKey, int]]) -> list[tuple[TableKey, int]]:
+    """A game that is over leaves the live ones with its last mark. Returns the marks of games that others hold."""
+    key_of = sa.tuple_(games.c.shard, games.c.table_id)
+    # A batch of commands holds several rows: waiting for one while holding others would be a deadlock some day.
+    found = connection.execute(
+        sa.select(games.c.shard, games.c.table_id)
+        .where(key_of.in_([(key.shard, key.table_id) for key, _ in marks]))
+        .with_for_update(skip_locked=True)
+    )
+    free = {TableKey(row.shard, row.table_id) for row in found}
     statement = (
         sa.update(games)
         .where(
@@ -145,11 +153,10 @@ def mark_published(connection: sa.Connection, marks: Sequence[tuple[TableKey, in
             is_live=sa.not_(sa.and_(games.c.is_over, games.c.last_seq <= sa.bindparam("seq", type_=sa.BigInteger))),
         )
     )
-    # In one order everywhere, so that two replicas do not wait for each other.
-    ordered = sorted(marks, key=lambda mark: (mark[0].shard, mark[0].table_id))
-    connection.execute(
-        statement, [{"of_shard": key.shard, "of_table": key.table_id, "seq": seq} for key, seq in ordered]
-    )
+    taken = [{"of_shard": key.shard, "of_table": key.table_id, "seq": seq} for key, seq in marks if key in free]
+    if taken:
+        connection.execute(statement, taken)
+    return [mark for mark in marks if mark[0] not in free]
 
 
 def unpublished(connection: sa.Connection, before_ms: int, limit: int) -> list[Unpublished]:
@@ -184,16 +191,29 @@ def _live(
     if after is not None:
         place = sa.tuple_(games.c.shard, games.c.table_id)
         query = query.where(place > sa.tuple_(sa.literal(after[0], sa.SmallInteger), sa.literal(after[1])))
+    rows = connection.execute(query).all()
+    bots = _bot_levels(connection, [(row.shard, row.table_id) for row in rows if row.has_bots])
     return [
         LiveGame(
             shard=row.shard,
             table_id=row.table_id,
             last_update=row.update_bytes,
             grace_ms=row.grace_ms,
-            has_bots=row.has_bots,
+            bot_levels=bots.get((row.shard, row.table_id), {}),
         )
-        for row in connection.execute(query)
+        for row in rows
     ]
+
+
+def _bot_levels(connection: sa.Connection, keys: Sequence[tuple[int, str]]) -> dict[tuple[int, str], dict[int, str]]:
+    levels: dict[tuple[int, str], dict[int, str]] = {}
+    if keys:
+        query = sa.select(seats.c.shard, seats.c.table_id, seats.c.seat, seats.c.bot_level).where(
+            sa.tuple_(seats.c.shard, seats.c.table_id).in_(keys), seats.c.session_id == ""
+        )
+        for row in connection.execute(query):
+            levels.setdefault((row.shard, row.table_id), {})[row.seat] = row.bot_level
+    return levels
 
 
 def _is_table(of: sa.Table, key: TableKey) -> sa.ColumnElement[bool]:

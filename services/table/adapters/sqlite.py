@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import queue
 import sqlite3
+import sys
 import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -26,11 +28,9 @@ T = TypeVar("T")
 _log = get_log(__name__)
 _LOCK_LIMIT_S = 5.0
 _MAX_JOBS = 256
+_SWITCH_S = 0.0005
 # Rows of one INSERT; each has this many parameters, of which SQLite allows 999 at least.
 _MAX_ROWS = 64
-_COLUMNS = (
-    "shard, table_id, first_seq, last_seq, holders_version, command_id, digest, play_time_ms, update_bytes, secrets"
-)
 _TROUBLE = (SQLAlchemyError, sqlite3.Error)
 
 
@@ -56,6 +56,9 @@ class SqliteDatabase:
         self._read_engine = _engine(url)
 
     async def start(self) -> None:
+        # A busy loop gives the interpreter up to the writer only when asked, by default after 5 ms, and a commit has
+        # to ask four times.
+        sys.setswitchinterval(min(sys.getswitchinterval(), _SWITCH_S))
         path = sa.make_url(self._url).database
         if path:
             Path(path).parent.mkdir(parents=True, exist_ok=True)
@@ -155,7 +158,42 @@ class _Writer:
             job.error = unreachable(error) if isinstance(error, _TROUBLE) else error
 
     def _append(self, jobs: Sequence[_Job]) -> None:
+        """All rows by one statement each for guard and log: every call that releases the interpreter's lock may wait
+        for a busy loop to get it back. Where a guard fails, each row is tried for itself."""
         rows = [job.row for job in jobs if job.row is not None]
+        if len(rows) == 1:
+            jobs[0].answer = self._move(rows) == 1
+            stored = rows if jobs[0].answer else []
+        else:
+            self._raw.execute("SAVEPOINT rows")
+            if self._move(rows) == len(rows):
+                stored = rows
+            else:
+                self._raw.execute("ROLLBACK TO rows")
+                stored = [row for row in rows if self._move([row]) == 1]
+            self._raw.execute("RELEASE rows")
+            done = {row.table_id for row in stored}
+            for job in jobs:
+                job.answer = job.row is not None and job.row.table_id in done
+        if stored:
+            self._log(stored)
+
+    def _move(self, rows: Sequence[LogRow]) -> int:
+        """How many of the tables stood where the command found them, and have moved on."""
+        values: list[object] = []
+        for row in rows:
+            values += (
+                row.shard,
+                row.table_id,
+                row.first_seq - 1,
+                row.last_seq,
+                row.holders_version,
+                row.command_id,
+                row.at_unix_ms,
+            )
+        return self._raw.execute(_move_statement(len(rows)), values).rowcount
+
+    def _log(self, rows: Sequence[LogRow]) -> None:
         values: list[object] = []
         for row in rows:
             values += (
@@ -163,29 +201,18 @@ class _Writer:
                 row.table_id,
                 row.first_seq,
                 row.last_seq,
-                row.holders_version,
                 row.command_id,
                 row.digest,
                 row.play_time_ms,
                 row.update,
                 row.secrets,
             )
-        done = set(self._raw.execute(_insert(len(rows)), values).fetchall())
-        stored = [row for row in rows if (row.table_id, row.last_seq) in done]
-        if stored:
-            self._raw.executemany(
-                "UPDATE games SET last_seq = ?, changed_at_ms = ? WHERE shard = ? AND table_id = ?",
-                [(row.last_seq, row.at_unix_ms, row.shard, row.table_id) for row in stored],
-            )
-        snapshots = [
-            (row.shard, row.table_id, row.last_seq, row.snapshot) for row in stored if row.snapshot is not None
-        ]
+        self._raw.execute(_log_statement(len(rows)), values)
+        snapshots = [(row.shard, row.table_id, row.last_seq, row.snapshot) for row in rows if row.snapshot is not None]
         if snapshots:
             self._raw.executemany(
                 "INSERT OR REPLACE INTO game_snapshots (shard, table_id, seq, snapshot) VALUES (?, ?, ?, ?)", snapshots
             )
-        for job in jobs:
-            job.answer = job.row is not None and (job.row.table_id, job.row.last_seq) in done
 
 
 def _apart(jobs: Sequence[_Job]) -> list[list[_Job]]:
@@ -202,24 +229,37 @@ def _apart(jobs: Sequence[_Job]) -> list[list[_Job]]:
     return statements
 
 
-def _insert(count: int) -> str:
-    """Rows whose table stands where the command found it, and whose command is new. The database keeps it prepared."""
-    one = "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+@lru_cache(maxsize=_MAX_ROWS)
+def _move_statement(count: int) -> str:
+    """Rows whose table stands where the command found it, and whose command is new."""
     return f"""
-        WITH input ({_COLUMNS}) AS (VALUES {", ".join([one] * count)})
-        INSERT INTO game_log
-            (shard, table_id, first_seq, last_seq, command_id, digest, play_time_ms, update_bytes, secrets)
-        SELECT i.shard, i.table_id, i.first_seq, i.last_seq, i.command_id, i.digest, i.play_time_ms,
-            i.update_bytes, i.secrets
-        FROM input i CROSS JOIN games g
-        WHERE g.shard = i.shard AND g.table_id = i.table_id
-            AND g.last_seq = i.first_seq - 1 AND g.holders_version = i.holders_version
+        UPDATE games SET last_seq = i.last_seq, changed_at_ms = i.at_ms
+        FROM (
+            SELECT column1 AS shard, column2 AS table_id, column3 AS before_seq, column4 AS last_seq,
+                column5 AS holders_version, column6 AS command_id, column7 AS at_ms
+            FROM (VALUES {_places(7, count)})
+        ) AS i
+        WHERE games.shard = i.shard AND games.table_id = i.table_id
+            AND games.last_seq = i.before_seq AND games.holders_version = i.holders_version
             AND NOT EXISTS (
                 SELECT 1 FROM game_log l
                 WHERE l.shard = i.shard AND l.table_id = i.table_id AND l.command_id = i.command_id
             )
-        RETURNING table_id, last_seq
     """
+
+
+@lru_cache(maxsize=_MAX_ROWS)
+def _log_statement(count: int) -> str:
+    return f"""
+        INSERT INTO game_log
+            (shard, table_id, first_seq, last_seq, command_id, digest, play_time_ms, update_bytes, secrets)
+        VALUES {_places(9, count)}
+    """
+
+
+def _places(columns: int, rows: int) -> str:
+    one = "(" + ", ".join("?" * columns) + ")"
+    return ", ".join([one] * rows)
 
 
 def _answer(jobs: Sequence[_Job]) -> None:
@@ -238,7 +278,7 @@ def _engine(url: str) -> sa.Engine:
         url,
         poolclass=sa.pool.StaticPool,
         isolation_level="AUTOCOMMIT",
-        connect_args={"timeout": _LOCK_LIMIT_S, "check_same_thread": False, "cached_statements": 256},
+        connect_args={"timeout": _LOCK_LIMIT_S, "check_same_thread": False, "cached_statements": 512},
     )
     sa.event.listen(engine, "connect", _prepare)
     # SQLAlchemy counts on the driver that these do nothing in autocommit; Python's would end our transaction.

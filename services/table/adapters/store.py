@@ -77,8 +77,8 @@ class SqlStore:
     async def list_quiet(self, before_ms: int, after: tuple[int, str] | None, limit: int) -> list[LiveGame]:
         return await self._database.read(lambda c: sql_games.list_quiet(c, before_ms, after, limit))
 
-    async def mark_published(self, marks: Sequence[tuple[TableKey, int]]) -> None:
-        await self._database.write(lambda c: sql_games.mark_published(c, marks))
+    async def mark_published(self, marks: Sequence[tuple[TableKey, int]]) -> list[tuple[TableKey, int]]:
+        return await self._database.write(lambda c: sql_games.mark_published(c, marks))
 
     async def unpublished(self, before_ms: int, limit: int) -> list[Unpublished]:
         return await self._database.read(lambda c: sql_games.unpublished(c, before_ms, limit))

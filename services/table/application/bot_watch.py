@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -17,7 +17,7 @@ from services.table.application.outbox import Outbox
 from services.table.application.ports import Meter, Store, TableKey, Wall
 from services.table.domain.fallback import least_spending
 from services.table.domain.refusals import RefusalError
-from services.table.domain.table import Status, Table
+from services.table.domain.table import Status
 
 _log = get_log(__name__)
 _TICK_S = 0.25
@@ -98,10 +98,9 @@ class BotWatch:
             games = await self._store.list_quiet(before_ms, after, _PAGE)
             for live in games:
                 key = TableKey(live.shard, live.table_id)
-                table = None if key in self._asked else await self._store.load_table(key)
-                if table is not None:
+                if key not in self._asked:
                     update = update_pb2.Update.FromString(live.last_update)
-                    self.game_moved(key, update.last_seq, turns_of(table, update))
+                    self.game_moved(key, update.last_seq, turns_of(key, live.bot_levels, update))
             if len(games) < _PAGE:
                 return
             after = (games[-1].shard, games[-1].table_id)
@@ -140,17 +139,17 @@ class BotWatch:
         return False
 
 
-def turns_of(table: Table, update: update_pb2.Update) -> list[table_pb2.BotTurn]:
-    """The turns of bots that an update's decision asks for."""
+def turns_of(key: TableKey, bot_levels: Mapping[int, str], update: update_pb2.Update) -> list[table_pb2.BotTurn]:
+    """The turns of bots, whose levels are given by seat, that an update's decision asks for."""
     return [
         table_pb2.BotTurn(
-            table_id=table.table_id,
-            shard=table.shard,
+            table_id=key.table_id,
+            shard=key.shard,
             seat=seat,
-            level=table.seats[seat].bot_level,
+            level=bot_levels[seat],
             decision_id=update.decision.decision_id,
             seq=update.last_seq,
         )
         for seat in update.decision.seats
-        if seat < len(table.seats) and table.seats[seat].is_bot
+        if seat in bot_levels
     ]

@@ -52,9 +52,9 @@ class ListBotTurns:
         games, token = await _live(self._store, "turns", shards, page_size, page_token)
         turns: list[table_pb2.BotTurn] = []
         for game in games:
-            table = await self._store.load_table(TableKey(game.shard, game.table_id)) if game.has_bots else None
-            if table is not None:
-                turns.extend(turns_of(table, update_pb2.Update.FromString(game.last_update)))
+            if game.bot_levels:
+                key = TableKey(game.shard, game.table_id)
+                turns += turns_of(key, game.bot_levels, update_pb2.Update.FromString(game.last_update))
         return turns, token
 
 

@@ -38,6 +38,7 @@ PROBE_SHARD = 0
 @dataclass(frozen=True, slots=True)
 class _Queued:
     message: Message
+    since_s: float
     key: TableKey | None = None
     is_lobby: bool = False
 
@@ -68,25 +69,25 @@ class Outbox:
             self._behind.add(key)
             return
         payload = table_pb2.StreamMessage(update=update).SerializeToString()
-        self._push(_Queued(Message(key.shard, key.table_id, last_seq, payload), key))
+        self._push(Message(key.shard, key.table_id, last_seq, payload), key)
         for turn in turns:
             self.bot_asked(turn)
 
     def bot_asked(self, turn: table_pb2.BotTurn) -> None:
         """A bot is asked, or asked again."""
         payload = table_pb2.StreamMessage(bot_turn=turn).SerializeToString()
-        self._push(_Queued(Message(turn.shard, turn.table_id + _BOT_SUFFIX, turn.seq, payload)))
+        self._push(Message(turn.shard, turn.table_id + _BOT_SUFFIX, turn.seq, payload))
 
     def table_changed(self, table: Table) -> None:
         """A table has changed outside its game."""
         payload = table_pb2.StreamMessage(table=table_message(table)).SerializeToString()
         message = Message(table.shard, table.table_id + _LOBBY_SUFFIX, table.lobby_version, payload)
-        self._push(_Queued(message, TableKey(table.shard, table.table_id), is_lobby=True))
+        self._push(message, TableKey(table.shard, table.table_id), is_lobby=True)
 
     def probe_committed(self, probe_id: str) -> None:
         """A probe is on disk."""
         payload = table_pb2.StreamMessage(probe=table_pb2.ProbeSeen(probe_id=probe_id)).SerializeToString()
-        self._push(_Queued(Message(PROBE_SHARD, "probe:" + probe_id, 1, payload)))
+        self._push(Message(PROBE_SHARD, "probe:" + probe_id, 1, payload))
 
     async def run(self) -> None:
         """Publishes for ever; for one background task. When it is cancelled, what waits goes out first."""
@@ -99,7 +100,7 @@ class Outbox:
         """Writes the marks, and reads again what they do not cover; for one background task."""
         since_s = 0.0
         while True:
-            self._meter.outbox_length(len(self._queue))
+            self._report()
             try:
                 await self.write_marks()
                 if self._wall.monotonic_s() - since_s >= self._options.recover_after_ms / 1000:
@@ -115,7 +116,8 @@ class Outbox:
         games, self._game_marks = self._game_marks, {}
         lobbies, self._lobby_marks = self._lobby_marks, {}
         if games:
-            await self._store.mark_published(list(games.items()))
+            for key, seq in await self._store.mark_published(list(games.items())):
+                self._game_marks[key] = max(self._game_marks.get(key, 0), seq)
         if lobbies:
             await self._store.mark_lobby_published(list(lobbies.items()))
 
@@ -150,7 +152,7 @@ class Outbox:
                 await self._publish_batch()
             except ServiceError as error:
                 _log.warning("publish_failed", reason=error.reason, waiting=len(self._queue))
-                self._meter.outbox_length(len(self._queue))
+                self._report()
                 await asyncio.sleep(backoff_s)
                 backoff_s = min(backoff_s * 2, _LAST_BACKOFF_S)
                 continue
@@ -174,8 +176,12 @@ class Outbox:
             # Nothing is lost: the next one to look at the marks finds it.
             _log.warning("outbox_left", messages=len(self._queue))
 
-    def _push(self, queued: _Queued) -> None:
-        self._queue.append(queued)
+    def _report(self) -> None:
+        lag_s = self._wall.monotonic_s() - self._queue[0].since_s if self._queue else 0.0
+        self._meter.outbox_waits(len(self._queue), lag_s)
+
+    def _push(self, message: Message, key: TableKey | None = None, *, is_lobby: bool = False) -> None:
+        self._queue.append(_Queued(message, self._wall.monotonic_s(), key, is_lobby))
         self._wake.set()
 
     def _mark(self, queued: _Queued) -> None:

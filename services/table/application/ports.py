@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -67,13 +67,13 @@ class Game:
 
 @dataclass(frozen=True, slots=True)
 class LiveGame:
-    """A running game with its last update and its grace in milliseconds of play time."""
+    """A running game with its last update, its grace in milliseconds of play time, and its bots' levels by seat."""
 
     shard: int
     table_id: str
     last_update: bytes
     grace_ms: int
-    has_bots: bool
+    bot_levels: Mapping[int, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,8 +181,9 @@ class Store(Protocol):
 
     async def delete_expired_sessions(self, now_ms: int, limit: int) -> int: ...
 
-    async def mark_published(self, marks: Sequence[tuple[TableKey, int]]) -> None:
-        """Notes how far each game's log is on the event stream."""
+    async def mark_published(self, marks: Sequence[tuple[TableKey, int]]) -> list[tuple[TableKey, int]]:
+        """Notes how far each game's log is on the event stream. It never waits for a command that is being committed:
+        the marks of such games come back, for the next time."""
         ...
 
     async def unpublished(self, before_ms: int, limit: int) -> list[Unpublished]:
@@ -277,4 +278,4 @@ class Meter(Protocol):
 
     def published(self, messages: int) -> None: ...
 
-    def outbox_length(self, messages: int) -> None: ...
+    def outbox_waits(self, messages: int, lag_s: float) -> None: ...

@@ -99,7 +99,7 @@ class StartGame:
 
     def _published(self, table: Table, key: TableKey, row: LogRow) -> None:
         self._hot_tables.forget(key_of(table.table_id))
-        turns = turns_of(table, update_pb2.Update.FromString(row.update))
+        turns = turns_of(key, table.bot_levels(), update_pb2.Update.FromString(row.update))
         self._outbox.table_changed(table)
         self._outbox.update_committed(key, row.last_seq, row.update, turns)
         self._bots.game_moved(key, row.last_seq, turns)

@@ -85,6 +85,10 @@ class Table:
     def bots(self) -> int:
         return sum(seat.is_bot for seat in self.seats)
 
+    def bot_levels(self) -> dict[int, str]:
+        """Levels of the bots by seat."""
+        return {number: seat.bot_level for number, seat in enumerate(self.seats) if seat.is_bot}
+
     def is_open(self) -> bool:
         """Whether others may still join."""
         return (

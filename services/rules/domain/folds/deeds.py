@@ -48,7 +48,7 @@ def move_pieces(edition: Edition, state: State, from_level: int, to_level: int) 
 
 
 def deed_moved(edition: Edition, state: State, event: DeedMoved) -> None:
-    """To the bank a deed goes bare (IND-DEBT-15, IND-BANK-01); memories about it end (IND-TRADE-18).
+    """To the bank a deed goes bare (IND-BUILD-09, IND-DEBT-15, IND-BANK-01); memories about it end (IND-TRADE-18).
 
     A purchase settles the landing; until then collapsing buildings comes back to it (IND-BUY-04).
     """

@@ -215,7 +215,7 @@ def bid(play: Play, command: Command) -> Refusal | None:
     """A bid carries the price it means (IND-AUC-05, -06, -19)."""
     edition, state, seat = play.edition, play.state, command.seat
     action = command.action
-    amount = action.amount if isinstance(action, Bid) else 0
+    amount = action.amount if isinstance(action, Bid) else NONE
     frame = auction_frame(state)
     if frame.leader == seat:
         return refuse(edition, "already_leading", "bid_price", "the leader does not raise his own bid")
@@ -291,9 +291,7 @@ def richest_rival(state: State, seat: int) -> int:
 @lru_cache(maxsize=8192)
 def openings(least: int, richest: int) -> AmountRange:
     """From the bank value in tens up to the richest rival's cash; the bank value always (IND-OWNAUC-10)."""
-    if richest < least:
-        return AmountRange(least, least, OPENING_STEP)
-    return AmountRange(least, richest - (richest - least) % OPENING_STEP, OPENING_STEP)
+    return AmountRange(least, max(least, richest - (richest - least) % OPENING_STEP), OPENING_STEP)
 
 
 def open_auction(play: Play, command: Command) -> Refusal | None:

@@ -96,12 +96,9 @@ def move_to(play: Play, seat: int, card: Card) -> None:
 
 def move_nearest(play: Play, seat: int, card: Card) -> None:
     """Forward to the nearest cell of a kind, beginning with the next one (IND-CARD-11, -14)."""
-    kinds = play.edition.board.kind
     cell = play.state.position[seat]
-    for step in range(1, CELL_COUNT + 1):
-        if kinds[(cell + step) % CELL_COUNT] == card.target:
-            walk_to(play, seat, (cell + step) % CELL_COUNT)
-            return
+    there = [other for other, kind in enumerate(play.edition.board.kind) if kind == card.target]
+    walk_to(play, seat, min(there, key=lambda other: (other - cell - 1) % CELL_COUNT))
 
 
 def move_by(play: Play, seat: int, card: Card) -> None:

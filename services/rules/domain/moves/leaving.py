@@ -31,7 +31,7 @@ def go_bankrupt(play: Play, seat: int, claims: tuple[Claim, ...], reason: Bankru
 
 
 def _void_offer(play: Play, seat: int) -> None:
-    """An open offer is void when a seat goes out; of others only where seats leave at will (IND-TRADE-09, BRA-BANK-12)."""
+    """An open offer is void when a seat goes out; others' too where seats leave at will (BRA-BANK-12)."""
     offer = open_trade(play.state)
     if offer is None:
         return

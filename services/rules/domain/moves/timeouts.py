@@ -37,7 +37,7 @@ def expire(play: Play, command: Command) -> Refusal | None:
     """Ends a deadline that is in force and due; word of any other changes nothing (IND-TIME-16)."""
     edition, state = play.edition, play.state
     action = command.action
-    deadline_id = action.deadline_id if isinstance(action, Expire) else 0
+    deadline_id = action.deadline_id if isinstance(action, Expire) else NONE
     deadline = next((item for item in state.deadlines if item.id == deadline_id), None)
     if deadline is None:
         return refuse(edition, "stale_deadline", "expiry", "this deadline is not in force", {"deadline": deadline_id})

@@ -136,8 +136,6 @@ def _single_shape_refusal(edition: Edition, state: State, seat: int, action: Off
     sale = not get.cells and len(give.cells) == 1 and not give.cash
     if action.redeem or not (exchange or sale):
         return refuse(edition, "wrong_shape", "trade_shape", "an exchange of one deed each, or a sale of one")
-    if not exchange and get.cash == 0:
-        return refuse(edition, "below_bank_value", "trade_sale_price", "a sale has a price")
     if exchange and not give.cells and not give.cash:
         return refuse(edition, "empty_side", "trade_shape", "something must be given")
     if exchange and debt_of(state, seat) is not None:

@@ -117,7 +117,7 @@ def _bounds(edition: Edition, state: State, seat: int, to: int, limit: int) -> t
         if get_cell == NONE:
             low, high = bank_value(edition, state, give_cell), min(limit, -least)
         else:
-            low, high = max(least, 0 if give_cell != NONE else 1), state.cash[seat]
+            low, high = least, state.cash[seat]
         bounds.append(TradeBound(get_cell, give_cell, AmountRange(low, high) if low <= high else None))
     return tuple(bounds)
 
