@@ -32,6 +32,7 @@ FOLDS: dict[type[Any], Callable[[Edition, State, Any], None]] = {
     e.DeedMoved: deeds.deed_moved,
     e.DeedMortgaged: deeds.deed_mortgaged,
     e.DeedRedeemed: deeds.deed_redeemed,
+    e.MortgageReminded: deeds.mortgage_reminded,
     e.BuildingBuilt: deeds.building_built,
     e.BuildingsSold: deeds.buildings_sold,
     e.BuildingDestroyed: deeds.building_destroyed,

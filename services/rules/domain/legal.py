@@ -21,7 +21,7 @@ from services.rules.domain.moves.trade import may_accept
 from services.rules.domain.moves.trade_checks import trade_used
 from services.rules.domain.moves.trade_listing import settlement_choice, trade_choices
 from services.rules.domain.options import DeedChoice, Option, OptionKind
-from services.rules.domain.state import DecisionKind, GapFrame, State
+from services.rules.domain.state import DecisionKind, GapFrame, PauseFrame, State
 from services.rules.domain.windows import anybody_raises, before_first_roll_only, moves_of, standing_moves
 
 List = Callable[[Edition, State, int, list[Option]], None]
@@ -189,7 +189,9 @@ def _building_claim(edition: Edition, state: State, seat: int, options: list[Opt
 
 
 def _paused(edition: Edition, state: State, seat: int, options: list[Option]) -> None:
-    options.append(_plain(seat, "confirm_return"))
+    frame = state.agenda[-1]
+    if isinstance(frame, PauseFrame) and frame.stage == "paused" and seat not in frame.back:
+        options.append(_plain(seat, "confirm_return"))
 
 
 LISTS: dict[DecisionKind, List] = {

@@ -19,6 +19,7 @@ from services.rules.domain.events import (
     DeedMortgaged,
     DeedMoved,
     DeedRedeemed,
+    MortgageReminded,
 )
 from services.rules.domain.folds.seats import debt_of
 from services.rules.domain.folds.turn import set_roll_stage
@@ -111,6 +112,10 @@ def deed_mortgaged(edition: Edition, state: State, event: DeedMortgaged) -> None
 def deed_redeemed(edition: Edition, state: State, event: DeedRedeemed) -> None:
     """No mortgage any more."""
     state.mortgaged_rounds[event.cell] = 0
+
+
+def mortgage_reminded(edition: Edition, state: State, event: MortgageReminded) -> None:
+    """A word to the owner; nothing changes (MET-MORT-07)."""
 
 
 def building_built(edition: Edition, state: State, event: BuildingBuilt) -> None:
