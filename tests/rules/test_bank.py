@@ -76,6 +76,14 @@ def test_units_left_over_go_clockwise_from_the_bankrupt() -> None:
     assert game.events_of(Bankrupt) == [Bankrupt(2, BANK, "declared")]
 
 
+def test_the_bank_in_the_place_of_a_creditor_gets_its_part_last() -> None:
+    """IND-BANK-05, IND-DEBT-24: the unit left over goes to a player."""
+    game = a_game(4).with_cash(0, 71).owing(0, 90, 1, 3).withdraw(1).do(0, c.DeclareBankruptcy())
+    assert game.money() == [(0, 3, 36, "estate"), (0, BANK, 35, "estate")]
+    game = a_game(4).with_cash(2, 71).owing(2, 90, 0, 3).withdraw(3).do(2, c.DeclareBankruptcy())
+    assert game.money() == [(2, 0, 36, "estate"), (2, BANK, 35, "estate")]
+
+
 def test_who_dropped_out_is_bankrupt_toward_the_bank() -> None:
     """IND-BANK-02, IND-BANK-06: also in a debt to a player, who gets nothing."""
     game = a_game(3).with_cash(0, 70).owning(0, 5).owing(0, 600, 2).expire("payment")

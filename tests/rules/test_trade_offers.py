@@ -218,7 +218,7 @@ def test_a_sale_is_between_the_bank_price_and_the_cash_of_the_rival() -> None:
         assert trade.sales == (DeedChoice(1, 30),)
         assert trade.sale_range(1) == AmountRange(30, most)
     game.refused(0, sells(1, 1, 29), "below_bank_value", "IND-TRADE-06", {"least": 30})
-    game.refused(0, sells(1, 1, 0), "below_bank_value", "IND-TRADE-06")
+    game.refused(0, sells(1, 1, 0), "below_bank_value", "IND-TRADE-06", {"least": 30})
     game.refused(0, sells(1, 1, 32), "over_partner_cash", "IND-TRADE-06", {"greatest": 31})
     game.do(0, sells(1, 1, 31)).do(1, c.AcceptTrade())
     assert game.money() == [(1, 0, 31, "trade")]
