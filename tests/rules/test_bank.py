@@ -48,7 +48,7 @@ def test_branches_and_holdings_return_to_the_supply() -> None:
 def test_release_cards_vanish_and_the_decks_stay() -> None:
     """IND-BANK-03, IND-CARD-05, IND-INV-12."""
     game = bankrupt(70, 2)
-    assert game.state.release_cards[0] == ()
+    assert (game.state.release_cards[0], game.state.strikes[0], game.state.leaving[0]) == ((), 0, "")
     assert (len(game.cards("market")), len(game.cards("support"))) == (10, 10)
     assert not game.state.in_play[0]
 

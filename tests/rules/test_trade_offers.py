@@ -39,7 +39,9 @@ def test_a_trade_is_proposed_after_the_roll_in_the_own_turn() -> None:
 
 def test_people_trade_once_in_a_turn_even_when_refused() -> None:
     """IND-TRADE-01, IND-TRADE-15: the trade of the turn is used at the moment of proposing."""
-    game = traders().do(0, wants(1, 3, 10)).do(1, c.RefuseTrade())
+    game = traders().do(0, wants(1, 3, 10))
+    assert game.state.counters[("turn", "trade", (0,))] == 1
+    game.do(1, c.RefuseTrade())
     assert game.decision == ("manage", 0)
     assert not game.options("offer_trade")
     game.refused(0, wants(1, 5, 10), "trade_limit_used", "IND-TRADE-01")
