@@ -42,7 +42,12 @@ def build(
     tables = TableCalls(table_client, submitter, reader)
     worker = Worker(
         tables,
-        StreamNews(stream, topics=[f"shard:{shard}" for shard in range(SHARDS)]),
+        StreamNews(
+            stream,
+            topics=[f"shard:{shard}" for shard in range(SHARDS)],
+            knows=positions.__contains__,
+            gather_ms=settings.gather_ms,
+        ),
         positions,
         PlaySeat(tables, positions, instruments, settings.manners()),
         instruments,

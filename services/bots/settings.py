@@ -22,6 +22,13 @@ class BotsSettings(ServiceSettings):
     think_ms: int = setting(
         "MAGNATE_BOTS_THINK_MS", 0, "pause of a bot before each action, for people to follow", low=0, high=20_000
     )
+    gather_ms: int = setting(
+        "MAGNATE_BOTS_GATHER_MS",
+        5,
+        "pause after each look at the event stream, so that news are read many at a time",
+        low=0,
+        high=1_000,
+    )
     max_turns: int = setting(
         "MAGNATE_BOTS_MAX_TURNS", 256, "bots' turns that a replica has in work at a time", low=1, high=10_000
     )

@@ -78,11 +78,17 @@ class EventStream(Protocol):
         """Appends (key, seq, payload) in this order. ServiceError UNAVAILABLE: some or none were appended."""
         ...
 
-    async def subscribe(self, topics: Sequence[str], *, cursors: Mapping[str, str] | None = None) -> Subscription:
-        """Everything published to these topics from now on; a topic with a cursor is read from there."""
+    async def subscribe(
+        self, topics: Sequence[str], *, cursors: Mapping[str, str] | None = None, gather_ms: int = 0
+    ) -> Subscription:
+        """Everything published to these topics from now on; a topic with a cursor is read from there.
+
+        A reader that is in no hurry lets so much time pass after each read: what comes meanwhile comes together,
+        which is much cheaper.
+        """
         ...
 
-    async def join(self, group: str, consumer: str, topics: Sequence[str]) -> GroupSubscription:
+    async def join(self, group: str, consumer: str, topics: Sequence[str], *, gather_ms: int = 0) -> GroupSubscription:
         """A share of what is published to these topics since the group's first member joined."""
         ...
 

@@ -56,20 +56,24 @@ class MemoryStream:
         for reader in self._readers.get(topic, ()):
             reader.wake(topic)
 
-    async def subscribe(self, topics: Sequence[str], *, cursors: Mapping[str, str] | None = None) -> MemorySubscription:
+    async def subscribe(
+        self, topics: Sequence[str], *, cursors: Mapping[str, str] | None = None, gather_ms: int = 0
+    ) -> MemorySubscription:
         positions = {
             topic: int(cursors[topic]) if cursors and topic in cursors else self.topic(topic).next_number
             for topic in topics
         }
-        subscription = MemorySubscription(self, positions)
+        subscription = MemorySubscription(self, positions, gather_ms)
         self.attach(subscription, topics)
         return subscription
 
-    async def join(self, group: str, consumer: str, topics: Sequence[str]) -> MemoryGroupSubscription:
+    async def join(
+        self, group: str, consumer: str, topics: Sequence[str], *, gather_ms: int = 0
+    ) -> MemoryGroupSubscription:
         shared = self._groups.setdefault(group, _Group())
         for topic in topics:
             shared.positions.setdefault(topic, self.topic(topic).next_number)
-        member = MemoryGroupSubscription(self, shared, topics, self._claim_idle_s)
+        member = MemoryGroupSubscription(self, shared, topics, self._claim_idle_s, gather_ms)
         self.attach(member, topics)
         return member
 
@@ -95,8 +99,9 @@ class MemoryStream:
 class _Reader:
     """What both kinds of reading share: the topics that have news, and being woken."""
 
-    def __init__(self, stream: MemoryStream, topics: Sequence[str]) -> None:
+    def __init__(self, stream: MemoryStream, topics: Sequence[str], gather_ms: int) -> None:
         self._stream = stream
+        self._gather_s = gather_ms / 1000
         # In the order in which they got news, each once: a busy topic does not starve the others.
         self._news: dict[str, None] = dict.fromkeys(topics)
         self._event = asyncio.Event()
@@ -113,6 +118,8 @@ class _Reader:
         self._event.set()
 
     async def _wait(self, limit_s: float | None = None) -> None:
+        if self._gather_s:
+            await asyncio.sleep(self._gather_s)
         self._event.clear()
         if not self._news and not self._closed:
             try:
@@ -130,8 +137,8 @@ class _Reader:
 class MemorySubscription(_Reader):
     """Reads everything; each has its own positions."""
 
-    def __init__(self, stream: MemoryStream, positions: dict[str, int]) -> None:
-        super().__init__(stream, list(positions))
+    def __init__(self, stream: MemoryStream, positions: dict[str, int], gather_ms: int) -> None:
+        super().__init__(stream, list(positions), gather_ms)
         self._positions = positions
 
     async def __aiter__(self) -> AsyncIterator[Batch | Lagged]:
@@ -170,8 +177,10 @@ class _Group:
 class MemoryGroupSubscription(_Reader):
     """Reads a share: whoever comes first takes what is new, or what has been pending for too long."""
 
-    def __init__(self, stream: MemoryStream, group: _Group, topics: Sequence[str], claim_idle_s: float) -> None:
-        super().__init__(stream, topics)
+    def __init__(
+        self, stream: MemoryStream, group: _Group, topics: Sequence[str], claim_idle_s: float, gather_ms: int
+    ) -> None:
+        super().__init__(stream, topics, gather_ms)
         self._group = group
         self._topics = frozenset(topics)
         self._claim_idle_s = claim_idle_s

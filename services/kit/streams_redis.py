@@ -60,15 +60,19 @@ class RedisStream:
                 grpc.StatusCode.UNAVAILABLE, "unreachable", f"the event stream: {error}", retry_after_ms=200
             ) from None
 
-    async def subscribe(self, topics: Sequence[str], *, cursors: Mapping[str, str] | None = None) -> RedisSubscription:
-        subscription = RedisSubscription(self, topics, cursors or {})
+    async def subscribe(
+        self, topics: Sequence[str], *, cursors: Mapping[str, str] | None = None, gather_ms: int = 0
+    ) -> RedisSubscription:
+        subscription = RedisSubscription(self, topics, cursors or {}, gather_ms)
         self._open.add(subscription)
         with contextlib.suppress(*_TROUBLE):
             await subscription.resolve()
         return subscription
 
-    async def join(self, group: str, consumer: str, topics: Sequence[str]) -> RedisGroupSubscription:
-        member = RedisGroupSubscription(self, topics, group, consumer)
+    async def join(
+        self, group: str, consumer: str, topics: Sequence[str], *, gather_ms: int = 0
+    ) -> RedisGroupSubscription:
+        member = RedisGroupSubscription(self, topics, group, consumer, gather_ms)
         self._open.add(member)
         with contextlib.suppress(*_TROUBLE):
             await member.make_groups(b"$")
@@ -86,8 +90,9 @@ class RedisStream:
 class _Reader:
     """What both kinds of reading share: their own connection, and coming back after trouble."""
 
-    def __init__(self, stream: RedisStream, topics: Sequence[str]) -> None:
+    def __init__(self, stream: RedisStream, topics: Sequence[str], gather_ms: int) -> None:
         self._stream = stream
+        self._gather_s = gather_ms / 1000
         self._topics = {(stream.prefix + topic).encode(): topic for topic in topics}
         self._redis = stream.connect()
         self._closed = asyncio.Event()
@@ -126,15 +131,18 @@ class _Reader:
             await asyncio.wait_for(self._closed.wait(), self._backoff_s * random.uniform(0.5, 1.0))
         self._backoff_s = min(self._backoff_s * 2, _LAST_BACKOFF_S)
 
-    def _well(self) -> None:
+    async def _well(self) -> None:
+        """A read has gone well; the reader that is in no hurry gathers now."""
         self._backoff_s = _FIRST_BACKOFF_S
+        if self._gather_s:
+            await asyncio.sleep(self._gather_s)
 
 
 class RedisSubscription(_Reader):
     """Reads everything from its own cursors."""
 
-    def __init__(self, stream: RedisStream, topics: Sequence[str], cursors: Mapping[str, str]) -> None:
-        super().__init__(stream, topics)
+    def __init__(self, stream: RedisStream, topics: Sequence[str], cursors: Mapping[str, str], gather_ms: int) -> None:
+        super().__init__(stream, topics, gather_ms)
         self._cursors = {name: cursors[topic].encode() for name, topic in self._topics.items() if topic in cursors}
         self._generation: bytes | None = None
         self._check_cursors = bool(cursors)
@@ -157,7 +165,7 @@ class RedisSubscription(_Reader):
             try:
                 for found in await self._unless_closed(self._read()) or ():
                     yield found
-                self._well()
+                await self._well()
             except _TROUBLE as error:
                 if not self._closed.is_set():
                     self._check_cursors = True
@@ -212,8 +220,8 @@ class RedisSubscription(_Reader):
 class RedisGroupSubscription(_Reader):
     """Reads a share through a consumer group; claims what a dead member left."""
 
-    def __init__(self, stream: RedisStream, topics: Sequence[str], group: str, consumer: str) -> None:
-        super().__init__(stream, topics)
+    def __init__(self, stream: RedisStream, topics: Sequence[str], group: str, consumer: str, gather_ms: int) -> None:
+        super().__init__(stream, topics, gather_ms)
         self._group = group
         self._consumer = consumer
         self._next_claim_s = 0.0
@@ -237,7 +245,7 @@ class RedisGroupSubscription(_Reader):
             try:
                 for found in await self._unless_closed(self._read()) or ():
                     yield found
-                self._well()
+                await self._well()
             except _TROUBLE as error:
                 if not self._closed.is_set():
                     await self._rest(error)

@@ -73,7 +73,7 @@ class Settings:
             self,
             site=replace(self.site, metrics_port=0),
             table=replace(self.table, allow_fixed_seed=True, submits_burst=0, tables_burst=0, sessions_burst=0),
-            bots=replace(self.bots, think_ms=think_ms),
+            bots=replace(self.bots, think_ms=think_ms, gather_ms=0),
             gateway=replace(self.gateway, host="127.0.0.1", port=0, web_port=0, session_rate=0, address_rate=0),
         )
 
@@ -100,7 +100,8 @@ async def compose(settings: Settings, folder: Path) -> Site:
     """The site over a folder that this process holds, not started yet. ServiceError when the store is no use."""
     settings = settings.embedded(folder)
     telemetry = settings.site.telemetry("site")
-    stream = MemoryStream()
+    # All readers share this loop, so that none falls far behind; what waits for them takes memory.
+    stream = MemoryStream(capacity=256)
     rules = services.rules.main.build(settings.rules, telemetry=telemetry)
     rules_client = rules.local(services.rules.main.DESCRIPTOR)
     clocks: list[Service] = []

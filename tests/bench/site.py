@@ -12,6 +12,7 @@ import json
 import os
 import signal
 import time
+from dataclasses import replace
 from pathlib import Path
 
 from services.kit.server import run
@@ -22,7 +23,8 @@ async def serve(folder: Path) -> None:
     """Runs until SIGTERM."""
     ended = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, ended.set)
-    settings = Settings.load(os.environ).private()
+    loaded = Settings.load(os.environ)
+    settings = replace(loaded.private(), bots=loaded.bots)
     settings.site.configure_logs("site")
     async with running(settings, folder) as site:
         print(json.dumps({"address": site.address}), flush=True)

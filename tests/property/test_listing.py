@@ -1,5 +1,6 @@
 """What a decision lists is exactly what the rules accept, and a refusal changes nothing."""
 
+from collections.abc import Iterator
 from random import Random
 
 import pytest
@@ -13,7 +14,7 @@ from tests.property.listing import any_action, at_bounds, listed, perturbed
 from tests.support.amount import amount
 from tests.support.play import action_of
 
-GAMES = amount(12, 1500)
+GAMES = amount(12, 600)
 CANDIDATES = 6
 
 
@@ -42,15 +43,13 @@ class Judge:
         return self.answer(c.Command(self.decision.seats[0], self.decision.id, action))
 
 
-def judges(mood: int, most_steps: int) -> list[tuple[Judge, Step]]:
+def judges(mood: int, most_steps: int) -> Iterator[tuple[Judge, Step]]:
     """Judges of states all over some random games; expired deadlines are no answers of a seat."""
-    found = []
     for seed in range(GAMES):
         game = RandomGame(seed * 7 + mood, MOODS[mood])
         for step in game.steps(most_steps):
             if not isinstance(step.command.action, c.Expire | c.Withdraw) and game.rng.random() < 0.3:
-                found.append((Judge(game, step, Random(seed)), step))
-    return found
+                yield Judge(game, step, Random(seed)), step
 
 
 @pytest.mark.parametrize("mood", range(len(MOODS)))

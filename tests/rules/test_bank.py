@@ -48,7 +48,7 @@ def test_branches_and_holdings_return_to_the_supply() -> None:
 def test_release_cards_vanish_and_the_decks_stay() -> None:
     """IND-BANK-03, IND-CARD-05, IND-INV-12."""
     game = bankrupt(70, 2)
-    assert game.state.release_cards[0] == ()
+    assert (game.state.release_cards[0], game.state.strikes[0], game.state.leaving[0]) == ((), 0, "")
     assert (len(game.cards("market")), len(game.cards("support"))) == (10, 10)
     assert not game.state.in_play[0]
 
@@ -74,6 +74,14 @@ def test_units_left_over_go_clockwise_from_the_bankrupt() -> None:
     game = bankrupt(1, 0, 1, 3, debtor=2)
     assert game.money() == [(2, 3, 1, "estate")]
     assert game.events_of(Bankrupt) == [Bankrupt(2, BANK, "declared")]
+
+
+def test_the_bank_in_the_place_of_a_creditor_gets_its_part_last() -> None:
+    """IND-BANK-05, IND-DEBT-24: the unit left over goes to a player."""
+    game = a_game(4).with_cash(0, 71).owing(0, 90, 1, 3).withdraw(1).do(0, c.DeclareBankruptcy())
+    assert game.money() == [(0, 3, 36, "estate"), (0, BANK, 35, "estate")]
+    game = a_game(4).with_cash(2, 71).owing(2, 90, 0, 3).withdraw(3).do(2, c.DeclareBankruptcy())
+    assert game.money() == [(2, 0, 36, "estate"), (2, BANK, 35, "estate")]
 
 
 def test_who_dropped_out_is_bankrupt_toward_the_bank() -> None:

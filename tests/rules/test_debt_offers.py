@@ -54,7 +54,9 @@ def test_a_price_that_cannot_fall_any_more_is_not_offered() -> None:
     game = refused(indebted(), sale(1, 5, 109))
     assert choice(game, 1).bounds == (TradeBound(NONE, 5, None),)
     game.refused(0, sale(1, 5, 100), "not_better_enough", "IND-DEBT-20", {"least": -99})
-    game = refused(indebted(), sale(1, 5, 110)).do(0, sale(1, 5, 100))
+    game = refused(indebted(), sale(1, 5, 110))
+    assert choice(game, 1).bounds == (TradeBound(NONE, 5, AmountRange(100, 100)),)
+    game.do(0, sale(1, 5, 100))
     assert game.decision == ("trade_answer", 1)
 
 

@@ -155,9 +155,10 @@ def stuck(branches: int, levels: tuple[int, int, int] = (5, 4, 4)) -> Game:
     return game.branches_left(branches, holder=1).owing(0, 3000)
 
 
-def test_the_bank_takes_cells_of_an_industry_with_a_stuck_holding_at_once() -> None:
+@pytest.mark.parametrize("branches", [0, 1, 3])
+def test_the_bank_takes_cells_of_an_industry_with_a_stuck_holding_at_once(branches: int) -> None:
     """IND-DEBT-11, IND-DEBT-16: any cell of the industry while the supply has fewer than 4 branches."""
-    game = stuck(3)
+    game = stuck(branches)
     assert [deed.cell for deed in game.option("sell_to_bank").deeds] == [1, 3, 4]
     assert not game.options("sell_buildings")
     game.refused(0, c.SellBuildings((1,), 4), "no_supply", "IND-BUILD-16", {"cell": 1, "least": 4})

@@ -25,7 +25,7 @@ from services.rules.domain.folds.deeds import auction_frame
 from services.rules.domain.invariants import broken, broken_step
 from services.rules.domain.legal import legal_actions
 from services.rules.domain.new_game import Setup, begin
-from services.rules.domain.parties import BANK
+from services.rules.domain.parties import BANK, JACKPOT
 from services.rules.domain.refusals import Refusal
 from services.rules.domain.state import PaymentFrame, SeatSetup, State
 from tests.support.scenario import Game, a_game
@@ -298,6 +298,19 @@ def test_what_breaks_an_invariant_in_a_step_is_found() -> None:
     assert broken_step(game.edition, state, BuildingBuilt(1, 1), paid)[0].startswith("IND-INV-02")
     poor = evolve(game.edition, state, MoneyMoved(0, 1, 1501, "rent", 1))
     assert any("INV-03" in line for line in broken_step(game.edition, state, MoneyMoved(0, 1, 1501, "rent", 1), poor))
+
+
+def test_money_of_the_jackpot_is_counted_there() -> None:
+    """IND-INV-01: where an edition has one, it is a side like any other."""
+    game = a_game(2)
+    staked = evolve(game.edition, game.state, MoneyMoved(0, JACKPOT, 30, "stake"))
+    assert (staked.jackpot, staked.cash) == (30, [1470, 1500])
+    fed = evolve(game.edition, staked, MoneyMoved(BANK, JACKPOT, 5, "stake"))
+    assert (fed.jackpot, fed.cash) == (35, [1470, 1500])
+    won = evolve(game.edition, fed, MoneyMoved(JACKPOT, 1, 35, "jackpot"))
+    assert (won.jackpot, won.cash) == (0, [1470, 1535])
+    paid = evolve(game.edition, won, MoneyMoved(0, BANK, 10, "card"))
+    assert (paid.jackpot, paid.cash) == (0, [1460, 1535])
 
 
 def test_an_event_does_not_touch_the_state_before() -> None:

@@ -1,12 +1,16 @@
 """Deadlines: how long they are, for whom they run, and what their expiry does."""
 
+from dataclasses import replace
+
 import pytest
 
 from services.rules.domain import commands as c
 from services.rules.domain.commands import Basket
 from services.rules.domain.events import AuctionClosed, BidderPassed, DeadlineLifted, DeadlineSet, MoneyMoved
+from services.rules.domain.moves.asking import budget_ms
+from services.rules.domain.parameters import PaymentClock
 from services.rules.domain.parties import BANK, NONE
-from services.rules.domain.state import Seating
+from services.rules.domain.state import DeadlineKind, Seating
 from tests.support.scenario import Game, a_game
 
 
@@ -43,6 +47,15 @@ def test_whoever_misses_his_time_is_out(name: str) -> None:
     assert {event.reason for event in game.events_of(MoneyMoved)} == {"estate"}
     assert not {"DiceRolled", "AuctionOpened", "TokenMoved", "BuildingsSold"} & set(game.event_names())
     assert game.decision == ("roll", 1)
+
+
+def test_each_kind_of_deadline_has_a_budget_of_its_own() -> None:
+    """IND-TIME-12, IND-TIME-01, IND-TIME-07, IND-TIME-08: milliseconds of the edition's seconds."""
+    edition = replace(a_game(2).edition, turn_s=1, bid_s=3, lot_s=4, answer_s=5)
+    edition = replace(edition, payment_s=PaymentClock(seconds=2, covered="own"))
+    kinds: tuple[DeadlineKind, ...] = ("turn", "payment", "bid", "lot", "answer")
+    assert [budget_ms(edition, kind) for kind in kinds] == [1000, 2000, 3000, 4000, 5000]
+    assert budget_ms(replace(edition, lot_s=None), "lot") == 0
 
 
 def test_the_time_runs_for_the_one_who_must_act() -> None:

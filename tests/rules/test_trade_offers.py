@@ -39,7 +39,9 @@ def test_a_trade_is_proposed_after_the_roll_in_the_own_turn() -> None:
 
 def test_people_trade_once_in_a_turn_even_when_refused() -> None:
     """IND-TRADE-01, IND-TRADE-15: the trade of the turn is used at the moment of proposing."""
-    game = traders().do(0, wants(1, 3, 10)).do(1, c.RefuseTrade())
+    game = traders().do(0, wants(1, 3, 10))
+    assert game.state.counters[("turn", "trade", (0,))] == 1
+    game.do(1, c.RefuseTrade())
     assert game.decision == ("manage", 0)
     assert not game.options("offer_trade")
     game.refused(0, wants(1, 5, 10), "trade_limit_used", "IND-TRADE-01")
@@ -218,7 +220,7 @@ def test_a_sale_is_between_the_bank_price_and_the_cash_of_the_rival() -> None:
         assert trade.sales == (DeedChoice(1, 30),)
         assert trade.sale_range(1) == AmountRange(30, most)
     game.refused(0, sells(1, 1, 29), "below_bank_value", "IND-TRADE-06", {"least": 30})
-    game.refused(0, sells(1, 1, 0), "below_bank_value", "IND-TRADE-06")
+    game.refused(0, sells(1, 1, 0), "below_bank_value", "IND-TRADE-06", {"least": 30})
     game.refused(0, sells(1, 1, 32), "over_partner_cash", "IND-TRADE-06", {"greatest": 31})
     game.do(0, sells(1, 1, 31)).do(1, c.AcceptTrade())
     assert game.money() == [(1, 0, 31, "trade")]

@@ -17,7 +17,9 @@ from magnate.table.v1 import table_pb2
 
 from services.kit.errors import ServiceError
 from services.rules.codec.messages import read_decision, write_command
-from services.rules.domain.commands import Command
+from services.rules.domain.commands import Action, Basket, Command, OfferTrade
+from services.rules.domain.options import Option
+from services.rules.domain.parties import NONE
 from tests.support.gateways import Client, target
 from tests.support.play import random_action
 from tests.support.sites import LiveSite
@@ -25,6 +27,7 @@ from tests.support.sites import LiveSite
 #: answers that bring their one caller a secret of his own
 _WITH_SECRET = frozenset({"CreateSession", "RenewSession", "CreateTable", "JoinTable", "ReclaimSeat"})
 _WAIT_S = 60.0
+_RUINOUS = ("declare_bankruptcy", "accept_trade", "offer_trade", "buy", "roll", "decline", "pass", "end_turn")
 _numbers = itertools.count(1)
 
 
@@ -158,6 +161,22 @@ class People:
         chosen = Command(option.seat, known.id, random_action(self.draw, [option]))
         return command_pb2.Command.FromString(write_command(chosen, command_id or f"c{next(_numbers)}"))
 
+    def ruinous(self, decision: decision_pb2.Decision) -> command_pb2.Command:
+        """What brings a game of two to its end soon: who gets a deed for all of his money takes it, and then gives
+        up."""
+        known, options = read_decision(decision)
+        seat = known.seats[0]
+        mine: dict[str, Option] = {option.kind: option for option in options if option.seat == seat}
+        name = next((name for name in _RUINOUS if name in mine), "")
+        action: Action = random_action(self.draw, [mine[name] if name else next(iter(mine.values()))])
+        trade = mine["offer_trade"].trade if name == "offer_trade" else None
+        if trade is not None and trade.get_cells:
+            cash = trade.exchange_range(trade.get_cells[0], NONE)
+            if cash is not None and cash.greatest > 0:
+                action = OfferTrade(trade.to, Basket(cash.greatest), Basket(cells=trade.get_cells[:1]))
+        chosen = Command(seat, known.id, action)
+        return command_pb2.Command.FromString(write_command(chosen, f"c{next(_numbers)}"))
+
     async def submit(self, command: command_pb2.Command, *, guest: Guest | None = None) -> pb.SubmitResponse:
         """Gives a command in the name of whoever holds its seat."""
         by = guest or self.guests[command.seat]
@@ -177,6 +196,15 @@ class People:
             if watcher.updates[-1].game_over:
                 return
             done = await self.submit(self.command(watcher.updates[-1].decision))
+            await watcher.reach(done.last_seq)
+
+    async def ruin(self, watcher: Watcher, limit: int = 600) -> None:
+        """Plays to the end, which comes soon."""
+        if not watcher.updates:
+            await watcher.update()
+        while not watcher.updates[-1].game_over:
+            assert len(watcher.updates) < limit
+            done = await self.submit(self.ruinous(watcher.updates[-1].decision))
             await watcher.reach(done.last_seq)
 
 

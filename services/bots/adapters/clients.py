@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Protocol
 
 import grpc
@@ -74,35 +74,43 @@ class TableCalls:
 
 
 class StreamNews:
-    """News, from this replica's share of the event stream of all shards."""
+    """News, from this replica's share of the event stream of all shards.
 
-    def __init__(self, stream: EventStream, *, topics: Sequence[str]) -> None:
+    Changes of tables of which nothing is known (`knows`) are passed over: most tables have no bots. `gather_ms` is the
+    pause after each read.
+    """
+
+    def __init__(
+        self, stream: EventStream, *, topics: Sequence[str], knows: Callable[[str], bool], gather_ms: int = 0
+    ) -> None:
         self._stream = stream
         self._topics = topics
+        self._knows = knows
+        self._gather_ms = gather_ms
         self._consumer = f"bots-{secrets.token_hex(6)}"
 
     async def follow(self) -> AsyncIterator[Work]:
-        subscription = await self._stream.join(_GROUP, self._consumer, self._topics)
+        subscription = await self._stream.join(_GROUP, self._consumer, self._topics, gather_ms=self._gather_ms)
         try:
             async for item in subscription:
                 if isinstance(item, Lagged):
                     # Turns that were in it stand in the table service's list.
                     _log.info("news_missing", topic=item.topic, reason=item.reason)
                     continue
-                news = [parse_entry(entry) for entry in item.entries]
+                news = [parse_entry(entry, self._knows) for entry in item.entries]
                 yield Work(tuple(found for found in news if found is not None), item.ack)
         finally:
             await subscription.close()
 
 
-def parse_entry(entry: Entry) -> Turn | Change | None:
+def parse_entry(entry: Entry, knows: Callable[[str], bool]) -> Turn | Change | None:
     """What an entry of the stream says to the bots, if anything."""
     try:
         message = table_pb2.StreamMessage.FromString(entry.payload)
         kind = message.WhichOneof("message")
         if kind == "bot_turn":
             return turn_of(message.bot_turn)
-        if kind == "update":
+        if kind == "update" and knows(entry.key):
             update = update_pb2.Update.FromString(message.update)
             return Change(update.table_id, update.first_seq, update.last_seq, message.update)
     except DecodeError:

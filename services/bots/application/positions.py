@@ -25,6 +25,9 @@ class Positions:
     def __len__(self) -> int:
         return len(self._tables)
 
+    def __contains__(self, table_id: str) -> bool:
+        return table_id in self._tables
+
     def keep(self, table_id: str, position: Position) -> None:
         """Remembers where a table stands, unless something newer is known."""
         known = self._tables.get(table_id)

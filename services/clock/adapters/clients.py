@@ -19,6 +19,8 @@ from services.kit.streams import EventStream, Lagged
 _log = get_log(__name__)
 _PAGE_SIZE = 1_000
 _LIST_LIMIT_MS = 10_000
+# A deadline is armed so much later at most, which no player loses anything by.
+_GATHER_MS = 20
 # A table that is gone, or over, has nothing left that could be due.
 _STALE = frozenset({"stale_deadline", "no_table", "not_started", "game_over"})
 _NOT_DUE = "not_due"
@@ -95,7 +97,7 @@ class StreamUpdates:
         self._topics = topics
 
     async def follow(self) -> AsyncIterator[InForce | Gap]:
-        subscription = await self._stream.subscribe(self._topics)
+        subscription = await self._stream.subscribe(self._topics, gather_ms=_GATHER_MS)
         try:
             yield Gap("the first look")
             async for item in subscription:
