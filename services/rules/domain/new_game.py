@@ -90,7 +90,7 @@ def _check(edition: Edition, setup: Setup) -> None:
         "people": people == count,
         "solo": kinds[0] == "person" and people == 1,
         "bots": people == 0,
-        "mixed": people > 0,
+        "mixed": True,
     }
     if not fits[setup.seating]:
         raise SetupError(f"these seats are not those of a {setup.seating} table")
