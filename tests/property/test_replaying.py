@@ -140,8 +140,9 @@ def test_a_changed_command_or_stamp_is_found(mood: Mood, seed: int) -> None:
         if any(isinstance(event, e.DeadlineSet) for event in entry.events):
             result = replay(catalogue(game), _with(game, number, replace(entry, play_time_ms=entry.play_time_ms + 1)))
             assert not result.same
-        missing = [*game.entries[:number], *game.entries[number + 1 :]]
-        assert not replay(catalogue(game), missing).same
+        if number < len(game.entries) - 1:
+            missing = [*game.entries[:number], *game.entries[number + 1 :]]
+            assert not replay(catalogue(game), missing).same
         twice = [*game.entries[: number + 1], *game.entries[number:]]
         assert not replay(catalogue(game), twice).same
 

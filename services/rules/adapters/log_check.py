@@ -95,7 +95,7 @@ def _update_of(
             play_time_ms=entry.play_time_ms,
             command=command,
             events=events,
-            options=legal_actions(edition, state),
+            options=legal_actions(edition, state, entry.play_time_ms),
             state=state,
             state_hash=digest.state_hash(state),
             hash_version=digest.STATE_HASH_VERSION,

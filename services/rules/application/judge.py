@@ -45,6 +45,16 @@ Load = Callable[[], Stored | None]
 
 
 @dataclass(frozen=True, slots=True)
+class Decided:
+    """What the core made of a command: its events from `first_seq` on, the state after them, and the stamp."""
+
+    first_seq: int
+    events: tuple[Event, ...]
+    state: State
+    play_time_ms: int
+
+
+@dataclass(frozen=True, slots=True)
 class Judged:
     """What was decided: the events from number `first_seq` on, the state after them, and what may be done now."""
 
@@ -98,7 +108,8 @@ class Judge:
         except SetupError as error:
             return Refusal("bad_choice", "", "", str(error), {})
         self._check(flat, began.state, table.table_id)
-        return self._judged(table.table_id, flat, 1, began.events, began.state, None)
+        decided = Decided(1, began.events, began.state, table.play_time_ms)
+        return self._judged(table.table_id, flat, decided, None)
 
     def apply(self, name: StateName, load: Load, command: Command, play_time_ms: int) -> Judged | Refusal | None:
         """What a command does on the state named; None: the state is not here and did not come with the call.
@@ -117,7 +128,8 @@ class Judge:
             self._until_check = self._check_every
             self._check(known.edition, result.state, name.table_id)
         self._instruments.accepted()
-        return self._judged(name.table_id, known.edition, name.seq + 1, result.events, result.state, known)
+        decided = Decided(name.seq + 1, result.events, result.state, play_time_ms)
+        return self._judged(name.table_id, known.edition, decided, known)
 
     def find(self, name: StateName, load: Load) -> Known | None:
         """The state named, from here or from the call. Raises WrongStateError, UnknownEditionError."""
@@ -152,14 +164,14 @@ class Judge:
         self,
         table_id: str,
         edition: Edition,
-        first_seq: int,
-        events: tuple[Event, ...],
-        state: State,
+        decided: Decided,
         before: Known | None,
     ) -> Judged:
+        state = decided.state
         digest = state_hash(state)
         self._states.keep(table_id, Known(state, edition, digest), before=before)
-        return Judged(first_seq, events, state, digest, legal_actions(edition, state))
+        options = legal_actions(edition, state, decided.play_time_ms)
+        return Judged(decided.first_seq, decided.events, state, digest, options)
 
     def _check(self, edition: Edition, state: State, table_id: str) -> None:
         # Which groups a bank sale has left uneven is history, which a state alone does not tell (IND-INV-06, -07).

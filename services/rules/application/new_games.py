@@ -30,7 +30,8 @@ def make_setup(
     return Setup(
         seating=seating,
         seats=tuple(
-            SeatSetup(seat.kind, _team(edition, number), seat.nonce.lower()) for number, seat in enumerate(seats)
+            SeatSetup(seat.kind, _team(edition, number), seat.nonce.lower(), seat.rating)
+            for number, seat in enumerate(seats)
         ),
         server_seed=server_seed,
         grace_ms=grace_ms,
@@ -45,7 +46,7 @@ def seating_of(kinds: Sequence[SeatKind], allowed: Sequence[Seating]) -> Seating
     if people == len(kinds):
         fitting = ("people", "mixed")
     elif people == 0:
-        fitting = ("bots",)
+        fitting = ("bots", "mixed")
     elif people == 1 and kinds[0] == "person":
         fitting = ("solo", "mixed")
     else:

@@ -21,13 +21,23 @@ from services.rules.domain.parties import NONE
 #: version of the encoding of a StateSnapshot
 ENCODING = 1
 
+TWINS.pair(s.BuildingClaim, view_pb2.BuildingClaim)
+
 _FRAMES: dict[str, Any] = {
     "turn": TWINS.pair(s.TurnFrame, view_pb2.TurnFrame),
     "roll": TWINS.pair(s.RollFrame, view_pb2.RollFrame),
     "collect": TWINS.pair(s.CollectFrame, view_pb2.CollectFrame),
     "payment": TWINS.pair(s.PaymentFrame, view_pb2.PaymentFrame),
     "auction": TWINS.pair(s.AuctionFrame, view_pb2.AuctionFrame),
+    "demolition": TWINS.pair(s.DemolitionFrame, view_pb2.DemolitionFrame),
+    "lots": TWINS.pair(s.LotsFrame, view_pb2.LotsFrame),
+    "gap": TWINS.pair(s.GapFrame, view_pb2.GapFrame),
+    "claims": TWINS.pair(s.ClaimsFrame, view_pb2.ClaimsFrame),
+    "estate": TWINS.pair(s.EstateFrame, view_pb2.EstateFrame),
+    "pause": TWINS.pair(s.PauseFrame, view_pb2.PauseFrame),
 }
+TWINS.pair(s.RentClaim, view_pb2.RentClaim)
+TWINS.pair(s.PauseVote, view_pb2.PauseVote)
 _FRAME_NAMES = {twin.value: name for name, twin in _FRAMES.items()}
 
 
@@ -49,6 +59,7 @@ _SEATING = _Words(s.Seating, view_pb2.GameView, "seating")
 _SEAT_KIND = _Words(s.SeatKind, view_pb2.SeatView, "kind")
 _LEAVING = _Words(s.LeaveReason | Literal[""], view_pb2.SeatView, "leaving")
 _DECISION_KIND = _Words(s.DecisionKind, view_pb2.GameView, "decision_kind")
+_CLOCK_KIND = _Words(s.DeadlineKind, view_pb2.StoppedClock, "kind")
 _ENDED = _Words(s.EndReason | Literal[""], view_pb2.GameView, "ended")
 
 
@@ -92,6 +103,10 @@ def view_message(state: s.State) -> view_pb2.GameView:
         seats=[_seat_message(state, seat) for seat in range(len(state.cash))],
         agenda=[_frame_message(frame) for frame in state.agenda],
         counters=_counter_messages(state),
+        rent_claims=[TWINS[s.RentClaim].to_message(claim) for claim in state.rent_claims],
+        vote=None if state.vote is None else TWINS[s.PauseVote].to_message(state.vote),
+        clocks=_clock_messages(state),
+        ratings=[seat.rating for seat in config.seats] if any(seat.rating for seat in config.seats) else (),
     )
     if decision is not None:
         view.decision_id = decision.id
@@ -146,6 +161,14 @@ def _counter_messages(state: s.State) -> list[view_pb2.Counter]:
     ]
 
 
+def _clock_messages(state: s.State) -> list[view_pb2.StoppedClock]:
+    numbers = _CLOCK_KIND.numbers
+    return [
+        view_pb2.StoppedClock(kind=numbers[kind], left_ms=left_ms)  # type: ignore[arg-type]
+        for kind, left_ms in sorted(state.clocks.items(), key=lambda item: numbers[item[0]])
+    ]
+
+
 def read_view(view: view_pb2.GameView) -> s.State:
     """The state without its secrets. Raises CodecError for a view that the rules do not know."""
     state = s.State()
@@ -172,13 +195,17 @@ def read_view(view: view_pb2.GameView) -> s.State:
     state.next_decision, state.next_deadline, state.next_auction, state.next_trade, state.next_payment = view.next_ids
     state.ended = _ENDED.word(view.ended)
     state.places = tuple(TWINS[s.Place].read(place) for place in view.places)
+    state.rent_claims = tuple(TWINS[s.RentClaim].read(claim) for claim in view.rent_claims)
+    state.vote = TWINS[s.PauseVote].read(view.vote) if view.HasField("vote") else None
+    state.clocks = {_CLOCK_KIND.word(clock.kind): clock.left_ms for clock in view.clocks}
     return state
 
 
 def _read_config(view: view_pb2.GameView) -> s.Config:
+    ratings = list(view.ratings) or [0] * len(view.seats)
     seats = [
-        s.SeatSetup(_SEAT_KIND.word(seat.kind), seat.team, nonce)
-        for seat, nonce in zip_longest(view.seats, view.nonces, fillvalue="")
+        s.SeatSetup(_SEAT_KIND.word(seat.kind), seat.team, nonce, rating)
+        for (seat, nonce), rating in zip(zip_longest(view.seats, view.nonces, fillvalue=""), ratings, strict=False)
         if isinstance(seat, view_pb2.SeatView)
     ]
     return s.Config(

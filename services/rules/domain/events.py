@@ -101,6 +101,13 @@ class GapAsked:
 
 
 @value
+class GapClosed:
+    """A seat is done with a gap."""
+
+    seat: int
+
+
+@value
 class DiceRolled:
     """Dice fell; `third` 0: not thrown."""
 
@@ -286,11 +293,13 @@ class AuctionClosed:
 
 @value
 class ClaimsOpened:
-    """Scarce buildings may be claimed."""
+    """Scarce buildings may be claimed; `cells`: what the orderer claims."""
 
     hotels: bool
     stock: int
     seats: tuple[int, ...]
+    orderer: int = NONE
+    cells: tuple[int, ...] = ()
 
 
 @value
@@ -303,10 +312,11 @@ class BuildingsClaimed:
 
 @value
 class ClaimsClosed:
-    """The claims ended."""
+    """The claims ended; `locked`: the orderer orders no more of this kind until the next turn."""
 
     placed: int
     lapsed: int
+    locked: bool = False
 
 
 @value
@@ -354,11 +364,13 @@ class PaymentClosed:
 
 @value
 class RentClaimable:
-    """Rent may be claimed."""
+    """Rent may be claimed; `rate` of tax in percent."""
 
     visitor: int
     cell: int
     amount: int
+    owner: int = NONE
+    rate: int = 0
 
 
 @value
@@ -469,9 +481,10 @@ class StrikesCleared:
 
 @value
 class PauseAsked:
-    """A pause was asked for."""
+    """A pause was asked for; `at_ms` of play time."""
 
     seat: int
+    at_ms: int
 
 
 @value
@@ -484,7 +497,9 @@ class PauseVoted:
 
 @value
 class PauseStarted:
-    """The game is paused."""
+    """The game is paused; `at_ms` of play time."""
+
+    at_ms: int
 
 
 @value
@@ -523,6 +538,7 @@ Event = (
     | TurnStarted
     | TurnEnded
     | GapAsked
+    | GapClosed
     | DiceRolled
     | MoveChosen
     | TokenMoved

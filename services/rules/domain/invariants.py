@@ -10,6 +10,7 @@ from services.rules.domain.board import CELL_COUNT
 from services.rules.domain.edition import Edition
 from services.rules.domain.events import DeedMoved, Event, MoneyMoved
 from services.rules.domain.folds.turn import DOUBLES_TO_JAIL, JAIL_TRIES
+from services.rules.domain.moves.auction import greatest_of, reach_of
 from services.rules.domain.parties import BANK, JACKPOT, NONE
 from services.rules.domain.state import (
     AuctionFrame,
@@ -19,6 +20,9 @@ from services.rules.domain.state import (
     State,
     TradeFrame,
 )
+
+#: decisions that ask a set of seats
+OF_SEVERAL = ("gap", "building_claim", "open_lot", "paused")
 
 NO_GROUPS: frozenset[str] = frozenset()
 
@@ -149,21 +153,23 @@ def _actor(edition: Edition, state: State) -> Iterator[str]:
         if state.decision is not None or state.deadlines:
             yield "IND-INV-08: the game is over and something is asked"
         return
-    if state.decision is None or len(state.decision.seats) != 1:
-        yield f"IND-INV-08: not exactly one actor: {state.decision}"
+    decision = state.decision
+    if decision is None or not decision.seats or (decision.kind not in OF_SEVERAL and len(decision.seats) != 1):
+        yield f"IND-INV-08: not exactly one actor: {decision}"
         return
-    seat = state.decision.seats[0]
-    if not state.in_play[seat]:
-        yield f"IND-INV-08, -12: seat {seat} is out and asked"
-    if state.decision.deadline_id and all(item.id != state.decision.deadline_id for item in state.deadlines):
-        yield f"IND-INV-08: the decision names deadline {state.decision.deadline_id}, which is not in force"
+    for seat in decision.seats:
+        if not state.in_play[seat] and decision.kind not in OF_SEVERAL:
+            yield f"IND-INV-08, -12: seat {seat} is out and asked"
+    if decision.deadline_id and all(item.id != decision.deadline_id for item in state.deadlines):
+        yield f"IND-INV-08: the decision names deadline {decision.deadline_id}, which is not in force"
 
 
 def _debts_and_bids(edition: Edition, state: State) -> Iterator[str]:
     for frame in state.agenda:
-        if isinstance(frame, PaymentFrame) and state.cash[frame.payer] >= frame.total:
-            yield f"IND-INV-09: seat {frame.payer} could pay {frame.total}"
-        elif isinstance(frame, AuctionFrame):
+        if isinstance(frame, PaymentFrame) and edition.payment_confirm is None and frame is state.agenda[-1]:
+            if state.cash[frame.payer] >= frame.total:
+                yield f"IND-INV-09: seat {frame.payer} could pay {frame.total}"
+        elif isinstance(frame, AuctionFrame) and frame.kind != "open_lot":
             yield from _auction(edition, state, frame)
 
 
@@ -171,15 +177,15 @@ def _auction(edition: Edition, state: State, frame: AuctionFrame) -> Iterator[st
     least = frame.opening
     if frame.leader != NONE:
         least = frame.amount + edition.bid_increment
-        if frame.amount > state.cash[frame.leader]:
-            yield f"IND-INV-14: the bid {frame.amount} is above the bidder's cash"
+        if frame.amount > greatest_of(edition, state, frame, frame.leader):
+            yield f"IND-INV-14: the bid {frame.amount} is above what the bidder has"
         if edition.bid_rule == "exact" and (frame.amount - frame.opening) % edition.bid_increment:
             yield f"IND-INV-14: {frame.amount} is no price after {frame.opening}"
         if frame.amount < frame.opening:
             yield f"IND-INV-14: {frame.amount} is below {frame.opening}"
     if frame.asked == NONE or frame.asked in frame.passed or frame.asked == frame.leader:
         yield f"IND-INV-09: seat {frame.asked} is asked in the auction"
-    elif state.cash[frame.asked] < least:
+    elif reach_of(edition, state, frame, frame.asked) < least:
         yield f"IND-INV-09: seat {frame.asked} cannot pay the next price {least}"
 
 

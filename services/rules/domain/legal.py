@@ -1,17 +1,30 @@
-"""What the seats may do now: everything that `decide` accepts, with its bounds, and nothing else."""
+"""What the seats may do now: everything that `decide` accepts, with its bounds."""
 
 from collections.abc import Callable
 from functools import lru_cache
 
+from services.rules.domain import commands as c
 from services.rules.domain.edition import Edition
 from services.rules.domain.folds.deeds import auction_frame
+from services.rules.domain.folds.seats import debt_of, open_trade
 from services.rules.domain.moves.auction import bid_range, lot_choices
 from services.rules.domain.moves.building import build_choices, sale_choices
+from services.rules.domain.moves.casino import demolition_choices
 from services.rules.domain.moves.checks import bare_deeds
-from services.rules.domain.moves.debt import bank_sale_choices
-from services.rules.domain.moves.trade import trade_choices, trade_used
-from services.rules.domain.options import Option, OptionKind
-from services.rules.domain.state import DecisionKind, State
+from services.rules.domain.moves.claims import claim_choices
+from services.rules.domain.moves.estate_choice import estate_choices
+from services.rules.domain.moves.gaps import may_ask_gap, may_claim_rent
+from services.rules.domain.moves.mortgages import mortgage_choices, redeem_choices
+from services.rules.domain.moves.pauses import may_ask_pause
+from services.rules.domain.moves.payments import bank_sale_choices, may_declare
+from services.rules.domain.moves.trade import may_accept
+from services.rules.domain.moves.trade_checks import trade_used
+from services.rules.domain.moves.trade_listing import settlement_choice, trade_choices
+from services.rules.domain.options import DeedChoice, Option, OptionKind
+from services.rules.domain.state import DecisionKind, GapFrame, PauseFrame, State
+from services.rules.domain.windows import anybody_raises, before_first_roll_only, moves_of, standing_moves
+
+List = Callable[[Edition, State, int, list[Option]], None]
 
 
 @lru_cache(maxsize=512)
@@ -19,14 +32,19 @@ def _plain(seat: int, kind: OptionKind) -> Option:
     return Option(seat, kind)
 
 
-def legal_actions(edition: Edition, state: State) -> tuple[Option, ...]:
-    """All that may be answered to the open decision; empty when the game is over."""
+def legal_actions(edition: Edition, state: State, play_time_ms: int | None = None) -> tuple[Option, ...]:
+    """All that may be sent now: answers to the open decision, and standing rights; empty when the game is over.
+
+    Without the play time, what depends on it (asking for a pause again) is left out.
+    """
     decision = state.decision
     if decision is None:
         return ()
     options: list[Option] = []
     for seat in decision.seats:
         LISTS[decision.kind](edition, state, seat, options)
+    if standing_moves(edition):
+        _standing(edition, state, play_time_ms, options)
     return tuple(options)
 
 
@@ -34,6 +52,42 @@ def _sales(edition: Edition, state: State, seat: int, options: list[Option]) -> 
     buildings = sale_choices(edition, state, seat)
     if buildings:
         options.append(Option(seat, "sell_buildings", buildings=buildings))
+    deeds = mortgage_choices(edition, state, seat)
+    if deeds:
+        options.append(Option(seat, "mortgage", deeds=deeds))
+
+
+def _by_window(edition: Edition, state: State, seat: int, options: list[Option], kind: DecisionKind) -> None:
+    """What the windows of the edition add to a decision of the actor."""
+    moves = moves_of(edition)[kind]
+    if c.Build in moves:
+        buildings = build_choices(edition, state, seat)
+        if buildings:
+            options.append(Option(seat, "build", buildings=buildings))
+    if c.Redeem in moves:
+        deeds = redeem_choices(edition, state, seat)
+        if deeds:
+            options.append(Option(seat, "redeem", deeds=deeds))
+    if c.SellBuildings in moves:
+        _sales(edition, state, seat, options)
+    if c.OpenAuction in moves or c.OfferTrade in moves:
+        _deals(edition, state, seat, options, kind)
+
+
+def _deals(edition: Edition, state: State, seat: int, options: list[Option], kind: DecisionKind) -> None:
+    moves = moves_of(edition)[kind]
+    used = kind != "payment" and edition.own_auction != "mortgaged" and trade_used(edition, state, seat)
+    if used:
+        return
+    bare = bare_deeds(edition, state)
+    if c.OpenAuction in moves and edition.own_auction is not None:
+        lots = lot_choices(edition, state, seat, bare[seat])
+        if lots:
+            options.append(Option(seat, "open_auction", lots=lots))
+    if c.OfferTrade in moves and not before_first_roll_only(edition, state, seat):
+        sale_only = kind == "payment" and "payment" not in edition.trade_in.full
+        for choice in trade_choices(edition, state, seat, bare, sale_only=sale_only):
+            options.append(Option(seat, "offer_trade", trade=choice))
 
 
 def _roll(edition: Edition, state: State, seat: int, options: list[Option]) -> None:
@@ -46,7 +100,17 @@ def _roll(edition: Edition, state: State, seat: int, options: list[Option]) -> N
             options.append(_plain(seat, "use_release_card"))
         else:
             options.extend([Option(seat, "use_release_card", deck=deck) for deck in sorted(set(held))])
-    _sales(edition, state, seat, options)
+    _by_window(edition, state, seat, options, "roll")
+
+
+def _bus_choice(edition: Edition, state: State, seat: int, options: list[Option]) -> None:
+    options.append(_plain(seat, "choose_move"))
+    _by_window(edition, state, seat, options, "bus_choice")
+
+
+def _teleport_choice(edition: Edition, state: State, seat: int, options: list[Option]) -> None:
+    options.append(_plain(seat, "choose_cell"))
+    _by_window(edition, state, seat, options, "teleport_choice")
 
 
 def _purchase(edition: Edition, state: State, seat: int, options: list[Option]) -> None:
@@ -54,57 +118,130 @@ def _purchase(edition: Edition, state: State, seat: int, options: list[Option]) 
     if state.cash[seat] >= price:
         options.append(Option(seat, "buy", amount=price))
     options.append(_plain(seat, "decline"))
-    _sales(edition, state, seat, options)
+    _by_window(edition, state, seat, options, "purchase")
+
+
+def _casino_bet(edition: Edition, state: State, seat: int, options: list[Option]) -> None:
+    if edition.casino is not None and state.cash[seat] >= edition.casino.stake:
+        options.append(Option(seat, "place_bet", amount=edition.casino.stake))
+    options.append(_plain(seat, "decline"))
+
+
+def _demolition_choice(edition: Edition, state: State, seat: int, options: list[Option]) -> None:
+    options.append(Option(seat, "choose_building", buildings=demolition_choices(state, seat)))
+
+
+def _bids(edition: Edition, state: State, seat: int, options: list[Option]) -> None:
+    amounts = bid_range(edition, state, auction_frame(state), seat)
+    if amounts is not None:
+        options.append(Option(seat, "bid", range=amounts))
 
 
 def _auction_bid(edition: Edition, state: State, seat: int, options: list[Option]) -> None:
-    frame = auction_frame(state)
-    options.append(Option(seat, "bid", range=bid_range(edition, state, frame, seat)))
+    _bids(edition, state, seat, options)
     options.append(_plain(seat, "pass"))
 
 
 def _trade_answer(edition: Edition, state: State, seat: int, options: list[Option]) -> None:
-    options.append(_plain(seat, "accept_trade"))
+    frame = open_trade(state)
+    if frame is not None and may_accept(edition, state, frame):
+        options.append(_plain(seat, "accept_trade"))
     options.append(_plain(seat, "refuse_trade"))
-
-
-def _lots(edition: Edition, state: State, seat: int, options: list[Option], bare: list[int]) -> None:
-    if edition.own_auction is not None and bare:
-        choices = lot_choices(edition, state, seat, bare)
-        if choices:
-            options.append(Option(seat, "open_auction", lots=choices))
 
 
 def _manage(edition: Edition, state: State, seat: int, options: list[Option]) -> None:
     options.append(_plain(seat, "end_turn"))
-    buildings = build_choices(edition, state, seat)
-    if buildings:
-        options.append(Option(seat, "build", buildings=buildings))
-    _sales(edition, state, seat, options)
-    if not trade_used(edition, state, seat):
-        bare = bare_deeds(edition, state)
-        for choice in trade_choices(edition, state, seat, bare, sale_only=False):
-            options.append(Option(seat, "offer_trade", trade=choice))
-        _lots(edition, state, seat, options, bare[seat])
+    _by_window(edition, state, seat, options, "manage")
 
 
 def _payment(edition: Edition, state: State, seat: int, options: list[Option]) -> None:
-    _sales(edition, state, seat, options)
-    bare = bare_deeds(edition, state)
-    _lots(edition, state, seat, options, bare[seat])
-    for choice in trade_choices(edition, state, seat, bare, sale_only=True):
-        options.append(Option(seat, "offer_trade", trade=choice))
+    debt = debt_of(state, seat)
+    if debt is None:
+        return
+    if edition.payment_confirm is not None and state.cash[seat] >= debt.total:
+        options.append(Option(seat, "pay", amount=debt.total))
+    _by_window(edition, state, seat, options, "payment")
     deeds = bank_sale_choices(edition, state, seat)
     if deeds:
         options.append(Option(seat, "sell_to_bank", deeds=deeds))
-    options.append(_plain(seat, "declare_bankruptcy"))
+    if edition.settlement:
+        choice = settlement_choice(edition, state, seat, debt)
+        if choice is not None:
+            options.append(Option(seat, "offer_settlement", trade=choice))
+    if may_declare(edition, state, debt):
+        options.append(_plain(seat, "declare_bankruptcy"))
 
 
-LISTS: dict[DecisionKind, Callable[[Edition, State, int, list[Option]], None]] = {
+def _estate_choice(edition: Edition, state: State, seat: int, options: list[Option]) -> None:
+    options.append(Option(seat, "choose_estate", deeds=estate_choices(edition, state)))
+    _by_window(edition, state, seat, options, "estate_choice")
+
+
+def _gap(edition: Edition, state: State, seat: int, options: list[Option]) -> None:
+    frame = state.agenda[-1]
+    if isinstance(frame, GapFrame) and seat in frame.asked:
+        options.append(_plain(seat, "close_gap"))
+    _by_window(edition, state, seat, options, "gap")
+
+
+def _building_claim(edition: Edition, state: State, seat: int, options: list[Option]) -> None:
+    options.append(Option(seat, "claim_buildings", buildings=claim_choices(edition, state, seat)))
+
+
+def _paused(edition: Edition, state: State, seat: int, options: list[Option]) -> None:
+    frame = state.agenda[-1]
+    if isinstance(frame, PauseFrame) and frame.stage == "paused" and seat not in frame.back:
+        options.append(_plain(seat, "confirm_return"))
+
+
+LISTS: dict[DecisionKind, List] = {
     "roll": _roll,
+    "bus_choice": _bus_choice,
+    "teleport_choice": _teleport_choice,
     "purchase": _purchase,
+    "casino_bet": _casino_bet,
+    "demolition_choice": _demolition_choice,
     "manage": _manage,
     "auction_bid": _auction_bid,
-    "trade_answer": _trade_answer,
+    "open_lot": _bids,
     "payment": _payment,
+    "trade_answer": _trade_answer,
+    "estate_choice": _estate_choice,
+    "gap": _gap,
+    "building_claim": _building_claim,
+    "paused": _paused,
 }
+
+
+def _standing(edition: Edition, state: State, play_time_ms: int | None, options: list[Option]) -> None:
+    """Rights of every seat in play, asked or not."""
+    raising = anybody_raises(edition, state)
+    paused = state.decision is not None and state.decision.kind == "paused"
+    for seat, in_play in enumerate(state.in_play):
+        if not in_play:
+            continue
+        if raising:
+            _sales(edition, state, seat, options)
+        if edition.give_up == "always" and not state.leaving[seat]:
+            options.append(_plain(seat, "surrender"))
+        if paused:
+            continue
+        if may_ask_gap(edition, state, seat):
+            options.append(_plain(seat, "ask_gap"))
+        _claims_and_votes(edition, state, play_time_ms, seat, options)
+
+
+def _claims_and_votes(
+    edition: Edition, state: State, play_time_ms: int | None, seat: int, options: list[Option]
+) -> None:
+    if state.rent_claims and may_claim_rent(edition, state):
+        deeds = tuple([DeedChoice(claim.cell, claim.amount) for claim in state.rent_claims if claim.owner == seat])
+        if deeds:
+            options.append(Option(seat, "claim_rent", deeds=deeds))
+    if edition.pause is None:
+        return
+    if state.vote is not None:
+        if seat not in state.vote.yes:
+            options.append(_plain(seat, "vote_pause"))
+    elif may_ask_pause(edition, state, seat, -1 if play_time_ms is None else play_time_ms):
+        options.append(_plain(seat, "ask_pause"))

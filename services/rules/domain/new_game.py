@@ -5,6 +5,8 @@ from services.rules.domain.agenda import run
 from services.rules.domain.edition import Edition
 from services.rules.domain.events import (
     DeckShuffled,
+    DeedDealt,
+    DiceRolled,
     Event,
     FirstPlayerChosen,
     GameStarted,
@@ -29,6 +31,10 @@ class Setup:
     overrides: tuple[tuple[str, str], ...] = ()
     algorithm: str = chance.HMAC_SHA256
     script: tuple[int, ...] = ()
+
+
+#: name under which the deeds are shuffled where they are dealt
+DEEDS = "deeds"
 
 
 class SetupError(ValueError):
@@ -57,10 +63,16 @@ def begin(edition: Edition, setup: Setup, play_time_ms: int) -> Advance:
         )
     )
     play.emit(SeedDrawn(setup.algorithm, setup.server_seed, setup.script))
-    _choose_first(play)
-    _shuffle(play)
+    if edition.first_player == "high_roll":
+        _shuffle(play)
+        _choose_first(play)
+    else:
+        _choose_first(play)
+        _shuffle(play)
     for seat in range(len(setup.seats)):
         play.emit(MoneyMoved(BANK, seat, edition.start_cash, "start_cash"))
+    if edition.deal_deeds:
+        _deal(play)
     play.emit(TurnStarted(play.state.first_seat, 1, False))
     run(play)
     return Advance(tuple(play.events), play.state)
@@ -78,21 +90,40 @@ def _check(edition: Edition, setup: Setup) -> None:
         "people": people == count,
         "solo": kinds[0] == "person" and people == 1,
         "bots": people == 0,
-        "mixed": people > 0,
+        "mixed": True,
     }
     if not fits[setup.seating]:
         raise SetupError(f"these seats are not those of a {setup.seating} table")
 
 
 def _choose_first(play: Play) -> None:
-    """Drawn at tables of people; at a table of one person against bots the person moves first (IND-SETUP-09, -13)."""
+    """Drawn, the person against bots, or the highest roll (IND-SETUP-09, -13, MET-SETUP-10, -11, TAB-SETUP-07)."""
     state = play.state
-    if play.edition.first_player == "person":
+    rule = play.edition.first_player
+    if rule == "person":
         kinds = [seat.kind for seat in state.config.seats]
         play.emit(FirstPlayerChosen(kinds.index("person"), 0))
+    elif rule == "high_roll":
+        play.emit(FirstPlayerChosen(_highest_roller(play), 0))
     else:
         seat = chance.draw(state.config, state.draws, len(state.in_play))
         play.emit(FirstPlayerChosen(seat, 1))
+
+
+def _highest_roller(play: Play) -> int:
+    """Everybody rolls; tied highest ones roll again among themselves (TAB-SETUP-07)."""
+    state = play.state
+    rollers = list(range(len(state.in_play)))
+    while len(rollers) > 1:
+        sums = {}
+        for seat in rollers:
+            config, draws = state.config, state.draws
+            dice = (chance.draw(config, draws, 6) + 1, chance.draw(config, draws + 1, 6) + 1)
+            play.emit(DiceRolled(seat, "first_player", dice))
+            sums[seat] = sum(dice)
+        best = max(sums.values())
+        rollers = [seat for seat in rollers if sums[seat] == best]
+    return rollers[0]
 
 
 def _shuffle(play: Play) -> None:
@@ -103,3 +134,20 @@ def _shuffle(play: Play) -> None:
     for deck, cards in play.edition.decks.items():
         order = chance.shuffled(state.config, state.draws, len(cards))
         play.emit(DeckShuffled(deck, order, len(cards) - 1))
+
+
+def _deal(play: Play) -> None:
+    """Deeds are shuffled and dealt singly in turn order from the first player, and paid for (TAB-SETUP-12, -13,
+    BRA-SETUP-08, -09)."""
+    edition, state = play.edition, play.state
+    deeds = edition.board.deeds
+    order = chance.shuffled(state.config, state.draws, len(deeds))
+    play.emit(DeckShuffled(DEEDS, order, len(deeds) - 1))
+    count = len(state.in_play)
+    for number in range(edition.deal_deeds * count):
+        seat = (state.first_seat + number) % count
+        cell = deeds[order[number]]
+        play.emit(DeedDealt(seat, cell))
+        price = edition.board.price[cell] * (edition.deal_price or 0) // 100
+        if price:
+            play.emit(MoneyMoved(seat, BANK, price, "deal", cell))

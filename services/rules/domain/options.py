@@ -101,6 +101,12 @@ class TradeChoice:
     sale_cash_greatest: int
     bounds: tuple[TradeBound, ...] = ()
     free_shape: bool = False
+    balance_percent: int = 0
+    give_release_cards: tuple[str, ...] = ()
+    get_release_cards: tuple[str, ...] = ()
+    transfer_fee_percent: int = 0
+    redeem_percent: int = 0
+    gifts: bool = False
 
     def bound(self, get_cell: int, give_cell: int) -> TradeBound | None:
         """The narrower bound of a pair, if it has one."""

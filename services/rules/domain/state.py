@@ -62,8 +62,9 @@ MoneyReason = Literal[
 AuctionKind = Literal["declined", "own", "lapse", "estate", "shortage", "open_lot"]
 LeaveReason = Literal["surrender", "strikes", "time", "withdrawn"]
 EndReason = Literal["last_left", "last_person_out", "rounds", "time", "bankruptcies"]
-TurnStage = Literal["roll", "manage"]
+TurnStage = Literal["roll", "manage", "end"]
 RollStage = Literal["fallen", "fine", "fine_due", "move", "landing", "settled"]
+PauseStage = Literal["vote", "paused", "countdown"]
 CounterScope = Literal["visit", "turn", "debt", "game"]
 
 #: (scope, what is counted, the seats and cells it is about)
@@ -77,6 +78,8 @@ class SeatSetup:
     kind: SeatKind
     team: int
     nonce: str = ""
+    #: Elo rating before the game, 0 where none is kept
+    rating: int = 0
 
 
 @value
@@ -114,12 +117,17 @@ class Claim:
 
 @value
 class Place:
-    """Place of a seat at the end, from 1; net worth in units."""
+    """Place of a seat at the end, from 1; net worth in units; `rating` after the game, 0 if it did not count.
+
+    `card`: cell of a collectible deed card, NONE for none.
+    """
 
     seat: int
     place: int
     net_worth: int
     xp: int = 0
+    rating: int = 0
+    card: int = NONE
 
 
 @value
@@ -132,13 +140,18 @@ class TurnFrame:
 
 @value
 class RollFrame:
-    """A roll that is being carried out."""
+    """A roll that is being carried out.
+
+    `dice`: what the token moves by, the chosen ones after a BUS; `third` 0 once it has done its work; `card`: the card
+    that brought the token here, as deck/key.
+    """
 
     seat: int
     dice: tuple[int, ...]
     third: int
     from_jail: bool
     stage: RollStage
+    card: str = ""
 
 
 @value
@@ -162,6 +175,8 @@ class PaymentFrame:
     cell: int
     card: str
     tax_rate: int
+    #: has just fallen due: a sum out of all reach is bankruptcy at once
+    fresh: bool = False
 
     @property
     def total(self) -> int:
@@ -199,7 +214,102 @@ class TradeFrame:
     settles: bool
 
 
-Frame = TurnFrame | RollFrame | CollectFrame | PaymentFrame | AuctionFrame | TradeFrame
+@value
+class DemolitionFrame:
+    """A card that lets its drawer destroy a building."""
+
+    seat: int
+
+
+@value
+class LotsFrame:
+    """Deeds of the bank still to be auctioned, in this order; `after`: the seat whose neighbour is asked first."""
+
+    kind: AuctionKind
+    cells: tuple[int, ...]
+    after: int
+
+
+@value
+class GapFrame:
+    """A pause between turns; `asked`: the seats that asked for it and have not closed it."""
+
+    asked: tuple[int, ...]
+
+
+@value
+class BuildingClaim:
+    """Streets on which a seat wants one piece each, in its order."""
+
+    seat: int
+    cells: tuple[int, ...]
+
+
+@value
+class ClaimsFrame:
+    """Scarce buildings of one kind.
+
+    `waiting`: seats that have not answered; `claims` in seat order from the orderer; `open`: claims are still taken.
+    """
+
+    orderer: int
+    hotels: bool
+    waiting: tuple[int, ...]
+    claims: tuple[BuildingClaim, ...]
+    open: bool = True
+
+
+@value
+class EstateFrame:
+    """Inherited mortgages: the fees are paid, each is redeemed or kept."""
+
+    seat: int
+    cells: tuple[int, ...]
+
+
+@value
+class PauseFrame:
+    """A pause by consent; `back`: the seats that have confirmed; `since_ms`: play time of its begin."""
+
+    stage: PauseStage
+    back: tuple[int, ...]
+    since_ms: int
+
+
+Frame = (
+    TurnFrame
+    | RollFrame
+    | CollectFrame
+    | PaymentFrame
+    | AuctionFrame
+    | TradeFrame
+    | DemolitionFrame
+    | LotsFrame
+    | GapFrame
+    | ClaimsFrame
+    | EstateFrame
+    | PauseFrame
+)
+
+
+@value
+class RentClaim:
+    """Rent that its owner may claim (`rent_claim` on demand); `rate` in percent was fixed at the visit."""
+
+    visitor: int
+    cell: int
+    owner: int
+    amount: int
+    rate: int
+
+
+@value
+class PauseVote:
+    """A vote on a pause beside the open decision."""
+
+    asker: int
+    yes: tuple[int, ...]
+    deadline_id: int
 
 
 @value
@@ -226,6 +336,7 @@ class State:
     __slots__ = (
         "agenda",
         "cash",
+        "clocks",
         "config",
         "counters",
         "deadlines",
@@ -255,6 +366,7 @@ class State:
         "places",
         "position",
         "release_cards",
+        "rent_claims",
         "round",
         "seq",
         "strikes",
@@ -263,6 +375,7 @@ class State:
         "trip_memory",
         "trip_taken",
         "turn_seat",
+        "vote",
     )
 
     def __init__(self) -> None:
@@ -313,7 +426,12 @@ class State:
         self.counters: dict[CounterKey, int] = {}
         #: seats that are out, in the order of going out
         self.out_order: tuple[int, ...] = ()
+        #: open claims of rent on demand
+        self.rent_claims: tuple[RentClaim, ...] = ()
         self.paused_ms = 0
+        self.vote: PauseVote | None = None
+        #: what was left of a stopped deadline, in milliseconds, until its clock goes on
+        self.clocks: dict[DeadlineKind, int] = {}
         self.decision: Decision | None = None
         #: in force, in order of opening
         self.deadlines: tuple[Deadline, ...] = ()
@@ -357,7 +475,10 @@ class State:
         new.agenda = self.agenda[:]
         new.counters = self.counters.copy()
         new.out_order = self.out_order
+        new.rent_claims = self.rent_claims
         new.paused_ms = self.paused_ms
+        new.vote = self.vote
+        new.clocks = self.clocks.copy()
         new.decision = self.decision
         new.deadlines = self.deadlines
         new.next_decision = self.next_decision

@@ -30,4 +30,5 @@ def state_from_view(edition: Edition, seen: State, guessed_seed: bytes) -> State
     for deck, cards in edition.decks.items():
         state.decks[deck] = chance.shuffled(config, state.draws, len(cards))
         state.draws += len(cards) - 1
+        state.discards.setdefault(deck, ())
     return state

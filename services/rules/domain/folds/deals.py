@@ -9,6 +9,8 @@ from services.rules.domain.events import (
     MoneyMoved,
     PaymentClosed,
     PaymentDue,
+    RentClaimable,
+    RentClaimClosed,
     SeatOut,
     TradeClosed,
     TradeOffered,
@@ -20,8 +22,13 @@ from services.rules.domain.state import (
     Claim,
     CollectFrame,
     CounterKey,
+    DemolitionFrame,
+    EstateFrame,
     Frame,
+    GapFrame,
+    PauseFrame,
     PaymentFrame,
+    RentClaim,
     RollFrame,
     State,
     TradeFrame,
@@ -38,7 +45,7 @@ def money_moved(edition: Edition, state: State, event: MoneyMoved) -> None:
         state.cash[event.payee] += event.amount
     elif event.payee == JACKPOT:
         state.jackpot += event.amount
-    if event.reason == "card":
+    if event.reason == "card" and event.payer >= 0:
         _payer_done(state, event.payer)
 
 
@@ -61,7 +68,16 @@ def payment_due(edition: Edition, state: State, event: PaymentDue) -> None:
     else:
         _payer_done(state, event.payer)
     state.agenda.append(
-        PaymentFrame(event.payment_id, event.payer, event.claims, event.reason, event.cell, event.card, event.tax_rate)
+        PaymentFrame(
+            event.payment_id,
+            event.payer,
+            event.claims,
+            event.reason,
+            event.cell,
+            event.card,
+            event.tax_rate,
+            edition.insolvent_at_once is not None,
+        )
     )
     state.next_payment = event.payment_id + 1
 
@@ -72,6 +88,7 @@ def payment_closed(edition: Edition, state: State, event: PaymentClosed) -> None
         frame for frame in state.agenda if not (isinstance(frame, PaymentFrame) and frame.id == event.payment_id)
     ]
     forget(state, "debt")
+    state.clocks.pop("payment", None)
 
 
 def trade_offered(edition: Edition, state: State, event: TradeOffered) -> None:
@@ -80,10 +97,23 @@ def trade_offered(edition: Edition, state: State, event: TradeOffered) -> None:
         TradeFrame(event.trade_id, event.from_seat, event.to_seat, event.give, event.get, event.redeem, event.settles)
     )
     state.next_trade = event.trade_id + 1
-    if debt_of(state, event.from_seat) is None:
+    in_debt = debt_of(state, event.from_seat) is not None
+    if in_debt and outside_turn(edition, state, event.from_seat):
+        _count(state, ("debt", "offers", (event.from_seat,)))
+    elif not in_debt or counts_in_turn(edition):
         if edition.trade_counts == "offers":
             _count(state, ("turn", "trade", (event.from_seat,)))
         _count(state, ("turn", "offer_made", (event.from_seat,)))
+
+
+def counts_in_turn(edition: Edition) -> bool:
+    """Whether offers in a debt of the own turn count for the turn; else only refusals are counted (IND-DEBT-20)."""
+    return edition.debt_trade_limit is not None and edition.debt_trade_limit.counts == "offers"
+
+
+def outside_turn(edition: Edition, state: State, seat: int) -> bool:
+    """A debtor outside the own turn has an allowance of its own (MET-TRADE-09, BRA-TRADE-11, TAB-TRADE-12)."""
+    return counts_in_turn(edition) and seat != state.turn_seat
 
 
 def _count(state: State, key: CounterKey) -> None:
@@ -117,15 +147,30 @@ def _remember_refusal(edition: Edition, state: State, frame: TradeFrame, in_debt
         named = frame.get.cells or frame.give.cells
         for cell in named:
             state.counters[("game", "silence", (frame.from_seat, frame.to_seat, cell))] = state.round
-    if in_debt:
+    if in_debt and not counts_in_turn(edition):
         _count(state, ("debt", "refused", (frame.from_seat,)))
         if edition.repeat_offer_step:
             state.counters[("debt", "sale", (frame.to_seat, give_cell))] = frame.get.cash
 
 
+def rent_claimable(edition: Edition, state: State, event: RentClaimable) -> None:
+    """Nothing is due until the owner asks (TAB-RENT-11)."""
+    claim = RentClaim(event.visitor, event.cell, event.owner, event.amount, event.rate)
+    state.rent_claims = (*state.rent_claims, claim)
+
+
+def rent_claim_closed(edition: Edition, state: State, event: RentClaimClosed) -> None:
+    """Claimed or lapsed."""
+    state.rent_claims = tuple(
+        [claim for claim in state.rent_claims if (claim.visitor, claim.cell) != (event.visitor, event.cell)]
+    )
+
+
 def leaving(edition: Edition, state: State, event: Leaving) -> None:
-    """Acted on when no lot is open."""
+    """Acted on when no lot is open; who left by himself gets no points for it (BRA-WIN-08)."""
     state.leaving[event.seat] = event.reason
+    if event.reason in ("surrender", "strikes"):
+        state.counters[("game", "left", (event.seat,))] = 1
 
 
 def bankrupt(edition: Edition, state: State, event: Bankrupt) -> None:
@@ -145,6 +190,10 @@ def seat_out(edition: Edition, state: State, event: SeatOut) -> None:
         state.extra_owed = False
     kept = [_frame_without(frame, seat) for frame in state.agenda]
     state.agenda = [frame for frame in kept if frame is not None]
+    if state.rent_claims:
+        state.rent_claims = tuple([claim for claim in state.rent_claims if seat not in (claim.visitor, claim.owner)])
+    if state.vote is not None:
+        state.vote = replace(state.vote, yes=tuple([voter for voter in state.vote.yes if voter != seat]))
 
 
 def _frame_without(frame: Frame, seat: int) -> Frame | None:
@@ -155,4 +204,11 @@ def _frame_without(frame: Frame, seat: int) -> Frame | None:
     if isinstance(frame, PaymentFrame):
         claims = tuple(Claim(BANK, claim.amount) if claim.payee == seat else claim for claim in frame.claims)
         return replace(frame, claims=claims)
+    if isinstance(frame, DemolitionFrame | EstateFrame):
+        return None if frame.seat == seat else frame
+    if isinstance(frame, GapFrame):
+        asked = tuple([asker for asker in frame.asked if asker != seat])
+        return GapFrame(asked) if asked else None
+    if isinstance(frame, PauseFrame):
+        return replace(frame, back=tuple([back for back in frame.back if back != seat]))
     return frame

@@ -11,15 +11,30 @@ from services.rules.domain.events import (
     BidPlaced,
     BuildingBuilt,
     BuildingDestroyed,
+    BuildingsClaimed,
     BuildingsSold,
+    ClaimsClosed,
+    ClaimsOpened,
+    DeedDealt,
     DeedMortgaged,
     DeedMoved,
     DeedRedeemed,
+    MortgageReminded,
 )
 from services.rules.domain.folds.seats import debt_of
 from services.rules.domain.folds.turn import set_roll_stage
 from services.rules.domain.parties import BANK
-from services.rules.domain.state import AuctionFrame, State
+from services.rules.domain.state import (
+    AuctionFrame,
+    AuctionKind,
+    BuildingClaim,
+    ClaimsFrame,
+    DemolitionFrame,
+    EstateFrame,
+    LotsFrame,
+    State,
+    TurnFrame,
+)
 
 
 def move_pieces(edition: Edition, state: State, from_level: int, to_level: int) -> None:
@@ -40,6 +55,10 @@ def deed_moved(edition: Edition, state: State, event: DeedMoved) -> None:
     """
     cell = event.cell
     state.owners[cell] = event.to_party
+    if event.to_party == BANK and event.reason in ("lapse", "estate"):
+        _queue_lot(edition, state, event)
+    elif event.reason == "estate" and edition.mortgage_transfer_fee and state.mortgaged_rounds[cell]:
+        _inherit(state, event)
     if event.reason == "purchase":
         set_roll_stage(state, "settled")
     if event.to_party == BANK:
@@ -53,6 +72,38 @@ def deed_moved(edition: Edition, state: State, event: DeedMoved) -> None:
             del state.counters[key]
 
 
+def _queue_lot(edition: Edition, state: State, event: DeedMoved) -> None:
+    """Lapsed deeds and a bankrupt's are auctioned where the edition says so (BRA-MORT-08, TAB-BANK-02)."""
+    if event.reason == "lapse":
+        bottom = state.agenda[0]
+        if isinstance(bottom, TurnFrame):
+            state.agenda[0] = TurnFrame(bottom.seat, "end")
+        if edition.mortgage_lapse != "auction":
+            return
+    elif edition.estate_to_bank.usual != "auction":
+        return
+    kind: AuctionKind = "lapse" if event.reason == "lapse" else "estate"
+    top = state.agenda[-1] if state.agenda else None
+    if isinstance(top, LotsFrame) and top.kind == kind and top.after == event.from_party:
+        state.agenda[-1] = LotsFrame(kind, (*top.cells, event.cell), top.after)
+    else:
+        state.agenda.append(LotsFrame(kind, (event.cell,), event.from_party))
+
+
+def _inherit(state: State, event: DeedMoved) -> None:
+    """The heir of mortgaged deeds chooses what to redeem (TAB-BANK-04)."""
+    top = state.agenda[-1] if state.agenda else None
+    if isinstance(top, EstateFrame) and top.seat == event.to_party:
+        state.agenda[-1] = EstateFrame(top.seat, (*top.cells, event.cell))
+    else:
+        state.agenda.append(EstateFrame(event.to_party, (event.cell,)))
+
+
+def deed_dealt(edition: Edition, state: State, event: DeedDealt) -> None:
+    """A deed dealt at the start (TAB-SETUP-12, BRA-SETUP-09)."""
+    state.owners[event.cell] = event.seat
+
+
 def deed_mortgaged(edition: Edition, state: State, event: DeedMortgaged) -> None:
     """The round is kept for the lapse."""
     state.mortgaged_rounds[event.cell] = event.round
@@ -63,13 +114,35 @@ def deed_redeemed(edition: Edition, state: State, event: DeedRedeemed) -> None:
     state.mortgaged_rounds[event.cell] = 0
 
 
+def mortgage_reminded(edition: Edition, state: State, event: MortgageReminded) -> None:
+    """A word to the owner; nothing changes (MET-MORT-07)."""
+
+
 def building_built(edition: Edition, state: State, event: BuildingBuilt) -> None:
     """IND-BUILD-13: the visit's build is used, whatever is sold later."""
     cell = event.cell
     move_pieces(edition, state, state.levels[cell], event.level)
     state.levels[cell] = event.level
-    if edition.build_limit == "visit":
+    limit = edition.build_limit
+    if limit == "visit":
         state.counters[("visit", "build", (state.owners[cell],))] = 1
+    elif limit is not None:
+        state.counters[("turn", "build", (build_scope(edition, cell),))] = 1
+    _fill_claim(state, cell)
+
+
+def build_scope(edition: Edition, cell: int) -> int:
+    """The cell that stands for what one allowance of building holds for: the street, or its group's first one."""
+    return edition.board.group_of_cell[cell][0] if edition.build_limit == "group_turn" else cell
+
+
+def _fill_claim(state: State, cell: int) -> None:
+    """A claimed piece that was placed is claimed no more (TAB-BUILD-12)."""
+    top = state.agenda[-1] if state.agenda else None
+    if isinstance(top, ClaimsFrame) and not top.open:
+        owner = state.owners[cell]
+        claims = [BuildingClaim(claim.seat, claim.cells[1:]) if claim.seat == owner else claim for claim in top.claims]
+        state.agenda[-1] = replace(top, claims=tuple(claims))
 
 
 def buildings_sold(edition: Edition, state: State, event: BuildingsSold) -> None:
@@ -79,14 +152,18 @@ def buildings_sold(edition: Edition, state: State, event: BuildingsSold) -> None
 
 
 def building_destroyed(edition: Edition, state: State, event: BuildingDestroyed) -> None:
-    """As a sale without refund."""
+    """As a sale without refund; the card has done its work (BRA-CARD-11)."""
     move_pieces(edition, state, state.levels[event.cell], event.level)
     state.levels[event.cell] = event.level
+    state.agenda = [frame for frame in state.agenda if not isinstance(frame, DemolitionFrame)]
 
 
 def auction_opened(edition: Edition, state: State, event: AuctionOpened) -> None:
     """A declined deed settles the landing; an own lot counts for its turn or debt (IND-OWNAUC-19, IND-DEBT-09)."""
-    set_roll_stage(state, "settled")
+    if event.kind in ("declined", "open_lot"):
+        set_roll_stage(state, "settled")
+    elif event.kind in ("lapse", "estate"):
+        _take_lot(state)
     state.agenda.append(
         AuctionFrame(event.auction_id, event.kind, event.cell, event.seller, event.bidders, event.opening)
     )
@@ -94,6 +171,16 @@ def auction_opened(edition: Edition, state: State, event: AuctionOpened) -> None
     if event.kind == "own":
         scope = "turn" if debt_of(state, event.seller) is None else "debt"
         state.counters[(scope, "lot", (event.cell,))] = 1
+
+
+def _take_lot(state: State) -> None:
+    """The next lot of the queue is being auctioned."""
+    top = state.agenda[-1]
+    if isinstance(top, LotsFrame):
+        if len(top.cells) == 1:
+            state.agenda.pop()
+        else:
+            state.agenda[-1] = LotsFrame(top.kind, top.cells[1:], top.after)
 
 
 def auction_frame(state: State) -> AuctionFrame:
@@ -123,3 +210,33 @@ def bidder_passed(edition: Edition, state: State, event: BidderPassed) -> None:
 def auction_closed(edition: Edition, state: State, event: AuctionClosed) -> None:
     """What was interrupted goes on."""
     state.agenda.pop()
+
+
+def claims_opened(edition: Edition, state: State, event: ClaimsOpened) -> None:
+    """The order that opened the window is its sender's claim (TAB-BUILD-12)."""
+    claims = (BuildingClaim(event.orderer, event.cells),)
+    state.agenda.append(ClaimsFrame(event.orderer, event.hotels, event.seats, claims))
+
+
+def _claims_frame(state: State) -> ClaimsFrame:
+    return next(frame for frame in reversed(state.agenda) if isinstance(frame, ClaimsFrame))
+
+
+def buildings_claimed(edition: Edition, state: State, event: BuildingsClaimed) -> None:
+    """A seat has answered; the claims stand in seat order from the orderer."""
+    frame = _claims_frame(state)
+    count = len(state.in_play)
+    claims = sorted(
+        (*frame.claims, BuildingClaim(event.seat, event.cells)), key=lambda claim: (claim.seat - frame.orderer) % count
+    )
+    waiting = tuple(seat for seat in frame.waiting if seat != event.seat)
+    index = state.agenda.index(frame)
+    state.agenda[index] = replace(frame, waiting=waiting, claims=tuple(claims), open=bool(waiting))
+
+
+def claims_closed(edition: Edition, state: State, event: ClaimsClosed) -> None:
+    """What was interrupted goes on; without a bid the orderer orders no more of this kind in this turn."""
+    frame = _claims_frame(state)
+    state.agenda.remove(frame)
+    if event.locked:
+        state.counters[("turn", "kind_locked", (frame.orderer, int(frame.hotels)))] = 1

@@ -7,7 +7,6 @@ from services.rules.domain.board import CELL_COUNT
 from services.rules.domain.edition import Edition
 from services.rules.domain.events import (
     DeckShuffled,
-    DeedDealt,
     FirstPlayerChosen,
     GameEnded,
     GameStarted,
@@ -68,16 +67,11 @@ def first_player_chosen(edition: Edition, state: State, event: FirstPlayerChosen
 
 
 def deck_shuffled(edition: Edition, state: State, event: DeckShuffled) -> None:
-    """The order of a deck (IND-CARD-03)."""
-    state.decks[event.deck] = event.order
-    state.discards[event.deck] = ()
+    """The order of a deck (IND-CARD-03); the deeds are shuffled too where they are dealt."""
     state.draws += event.draws
-
-
-def deed_dealt(edition: Edition, state: State, event: DeedDealt) -> None:
-    """A deed dealt at the start."""
-    state.owners[event.cell] = event.seat
-    state.draws += 1
+    if event.deck in edition.decks:
+        state.decks[event.deck] = event.order
+        state.discards[event.deck] = ()
 
 
 def game_ended(edition: Edition, state: State, event: GameEnded) -> None:
@@ -87,3 +81,6 @@ def game_ended(edition: Edition, state: State, event: GameEnded) -> None:
     state.decision = None
     state.deadlines = ()
     state.agenda = []
+    state.vote = None
+    state.clocks = {}
+    state.rent_claims = ()

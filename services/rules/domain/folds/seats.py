@@ -10,6 +10,12 @@ def clockwise(state: State, seat: int) -> tuple[int, ...]:
     return tuple([other for other in [*range(seat + 1, count), *range(seat)] if in_play[other]])
 
 
+def allied(state: State, seat: int, other: int) -> bool:
+    """Whether two different seats are of one team (docs/rules/parameters.md, section 2)."""
+    seats = state.config.seats
+    return seat != other and seats[seat].team == seats[other].team
+
+
 def debt_of(state: State, seat: int) -> PaymentFrame | None:
     """The open payment of a seat."""
     for frame in state.agenda:

@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 from services.rules.domain import chance
 from services.rules.domain.board import CELL_COUNT, Card
-from services.rules.domain.events import CardDrawn, Jailed, MoneyMoved, ReleaseCardMoved, TripRemembered
+from services.rules.domain.events import CardDrawn, DeckShuffled, Jailed, MoneyMoved, ReleaseCardMoved, TripRemembered
 from services.rules.domain.folds.seats import clockwise
-from services.rules.domain.moves.money import charge
+from services.rules.domain.moves.money import charge, tax_of
 from services.rules.domain.moves.walking import jump, step_back, walk_to
 from services.rules.domain.parties import BANK, NONE
 from services.rules.domain.play import Play
@@ -18,6 +18,8 @@ def draw_card(play: Play, seat: int, deck: str) -> None:
     card (IND-CARD-10, -13)."""
     cards = play.edition.decks[deck]
     for _ in cards:
+        if not play.state.decks[deck]:
+            _shuffle_again(play, deck)
         number = play.state.decks[deck][0]
         card = cards[number]
         if card.effect == "random_trip" and play.state.trip_taken:
@@ -28,13 +30,23 @@ def draw_card(play: Play, seat: int, deck: str) -> None:
             return
 
 
+def _shuffle_again(play: Play, deck: str) -> None:
+    """The used cards become a new deck when a card must be drawn and none is left (BRA-CARD-02, -08)."""
+    state = play.state
+    used = state.discards[deck]
+    order = chance.shuffled(state.config, state.draws, len(used))
+    play.emit(DeckShuffled(deck, tuple([used[index] for index in order]), len(used) - 1))
+
+
 def _name(card: Card) -> str:
     return f"{card.deck}/{card.key}"
 
 
 def gain(play: Play, seat: int, card: Card) -> None:
-    """From the bank (IND-CARD-17)."""
-    play.emit(MoneyMoved(BANK, seat, card.amount, "card", NONE, _name(card)))
+    """From the bank (IND-CARD-17), less the tax where that is taken from what cards bring (TAB-TAX-13)."""
+    tax = card.amount * tax_of(play.edition, play, "card") // 100
+    if card.amount > tax:
+        play.emit(MoneyMoved(BANK, seat, card.amount - tax, "card", NONE, _name(card)))
 
 
 def pay(play: Play, seat: int, card: Card) -> None:
@@ -104,7 +116,7 @@ def random_trip(play: Play, seat: int, card: Card) -> None:
     cells = [cell for cell in range(CELL_COUNT) if cell not in excluded]
     cell = cells[chance.draw(state.config, state.draws, len(cells))]
     play.emit(TripRemembered(cell))
-    jump(play, seat, cell)
+    jump(play, seat, cell, "trip")
 
 
 def goto_jail(play: Play, seat: int, card: Card) -> None:
@@ -115,6 +127,10 @@ def goto_jail(play: Play, seat: int, card: Card) -> None:
 def release_card(play: Play, seat: int, card: Card) -> None:
     """The drawer keeps a release (IND-CARD-04, -05)."""
     play.emit(ReleaseCardMoved(card.deck, BANK, seat))
+
+
+def destroy_building(play: Play, seat: int, card: Card) -> None:
+    """The drawer chooses, see demolition.py; without a building of an opponent nothing happens (BRA-CARD-11)."""
 
 
 EFFECTS: dict[str, Callable[[Play, int, Card], None]] = {
@@ -129,4 +145,5 @@ EFFECTS: dict[str, Callable[[Play, int, Card], None]] = {
     "random_trip": random_trip,
     "goto_jail": goto_jail,
     "release_card": release_card,
+    "destroy_building": destroy_building,
 }

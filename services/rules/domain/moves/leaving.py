@@ -1,75 +1,69 @@
 """Seats that go out, and the end of the game (IND-BANK, IND-WIN)."""
 
-from typing import Literal
-
-from services.rules.domain.commands import Command, Withdraw
-from services.rules.domain.events import (
-    Bankrupt,
-    DeedMoved,
-    GameEnded,
-    Leaving,
-    MoneyMoved,
-    PaymentClosed,
-    SeatOut,
-    TradeClosed,
-)
+from services.rules.domain.commands import Command, Surrender, Withdraw
+from services.rules.domain.events import Bankrupt, GameEnded, Leaving, PaymentClosed, SeatOut, TradeClosed
 from services.rules.domain.folds.seats import debt_of, open_trade
 from services.rules.domain.moves.asking import close
-from services.rules.domain.moves.money import estate_shares, net_worth
+from services.rules.domain.moves.estates import BankruptReason, charge_heirs, pass_on
+from services.rules.domain.moves.money import settle
+from services.rules.domain.moves.raising import raise_cash
+from services.rules.domain.moves.rewards import final_places
 from services.rules.domain.parties import BANK
 from services.rules.domain.play import Play, refuse
 from services.rules.domain.refusals import Refusal
-from services.rules.domain.state import AuctionFrame, Claim, EndReason, Place, State
+from services.rules.domain.state import AuctionFrame, Claim, ClaimsFrame, EndReason, LeaveReason
 
 
-def go_bankrupt(
-    play: Play,
-    seat: int,
-    claims: tuple[Claim, ...],
-    reason: Literal["declared", "insolvent", "leaving"],
-) -> None:
-    """Takes a seat out: its cash to those it owes (none: the bank), its deeds and buildings to the bank."""
+def go_bankrupt(play: Play, seat: int, claims: tuple[Claim, ...], reason: BankruptReason, tax_rate: int = 0) -> None:
+    """Takes a seat out: its estate to those it owes (none: the bank), as the edition says."""
     _void_offer(play, seat)
     debt = debt_of(play.state, seat)
     if debt is not None:
         play.emit(PaymentClosed(debt.id, "bankrupt"))
     payees = {claim.payee for claim in claims}
     play.emit(Bankrupt(seat, payees.pop() if len(payees) == 1 else BANK, reason))
-    _pay_estate(play, seat, claims)
-    for cell, owner in enumerate(play.state.owners[:]):
-        if owner == seat:
-            play.emit(DeedMoved(cell, seat, BANK, "estate"))
+    last = len(play.state.out_order) + 1 == play.edition.bankruptcy_limit
+    pass_on(play, seat, claims, tax_rate, last=last)
     play.emit(SeatOut(seat, sum(play.state.in_play)))
     _test_end(play)
-
-
-def _pay_estate(play: Play, seat: int, claims: tuple[Claim, ...]) -> None:
-    cash = play.state.cash[seat]
-    for share in estate_shares(cash, claims or (Claim(BANK, 1),), seat):
-        if share.amount:
-            play.emit(MoneyMoved(seat, share.payee, share.amount, "estate"))
+    if not play.state.ended:
+        charge_heirs(play)
 
 
 def _void_offer(play: Play, seat: int) -> None:
-    """An open offer of or to the seat can no longer be carried out."""
+    """An open offer is void when a seat goes out; others' too where seats leave at will (BRA-BANK-12)."""
     offer = open_trade(play.state)
-    if offer is not None and seat in (offer.from_seat, offer.to_seat):
+    if offer is None:
+        return
+    if seat in (offer.from_seat, offer.to_seat) or play.edition.give_up == "always":
         close(play, "void")
         play.emit(TradeClosed(offer.id, "void"))
 
 
-def leave(play: Play, seat: int, reason: Literal["surrender", "strikes", "time", "withdrawn"]) -> None:
-    """Marks a seat that leaves; it goes out as soon as no lot is open."""
+def leave(play: Play, seat: int, reason: LeaveReason) -> None:
+    """Marks a seat that leaves; it goes out as soon as no lot or claim is open."""
     play.emit(Leaving(seat, reason))
 
 
 def run_leaving(play: Play) -> bool:
-    """Takes the next leaving seat out, bankrupt toward the bank (IND-BANK-02, -06); False if none can go now."""
+    """Takes the next leaving seat out; False if none can go now.
+
+    An open payment that raisable covers is raised and paid first, one that it does not cover makes the seat bankrupt
+    over it; where giving up is only for debts nothing is raised (IND-BANK-02, -06, MET-BANK-09, BRA-BANK-11,
+    TAB-BANK-09).
+    """
     state = play.state
-    if not any(state.leaving) or any([isinstance(frame, AuctionFrame) for frame in state.agenda]):
+    if any([isinstance(frame, AuctionFrame | ClaimsFrame) for frame in state.agenda]):
         return False
     seat = next(seat for seat, why in enumerate(state.leaving) if why)
-    go_bankrupt(play, seat, (), "leaving")
+    debt = debt_of(state, seat)
+    if debt is None or play.edition.give_up == "debt":
+        go_bankrupt(play, seat, (), "leaving")
+    elif raise_cash(play, seat, debt.total):
+        settle(play, debt)
+        go_bankrupt(play, seat, (), "leaving")
+    else:
+        go_bankrupt(play, seat, debt.claims, "leaving", debt.tax_rate)
     return True
 
 
@@ -82,34 +76,46 @@ def withdraw(play: Play, command: Command) -> Refusal | None:
         return refuse(edition, "bad_choice", "out", "no such seat", {"seat": seat})
     if not state.in_play[seat] or state.leaving[seat]:
         return refuse(edition, "seat_out", "out", "the seat is out", {"seat": seat})
-    if state.decision is not None and seat in state.decision.seats:
-        close(play, "void")
+    _stop_asking(play, seat)
     leave(play, seat, "withdrawn")
     return None
 
 
+def _stop_asking(play: Play, seat: int) -> None:
+    decision = play.state.decision
+    if decision is not None and seat in decision.seats:
+        close(play, "void")
+
+
+def surrender(play: Play, command: Command) -> Refusal | None:
+    """A seat leaves of its own will, at any time (MET-BANK-09, BRA-BANK-05, TAB-BANK-09)."""
+    edition, state, seat = play.edition, play.state, command.seat
+    if edition.give_up != "always" or not isinstance(command.action, Surrender):
+        return refuse(edition, "wrong_decision", "leave", "a running game is left only by a debt or the clock")
+    if state.leaving[seat]:
+        return refuse(edition, "seat_out", "out", "the seat is leaving", {"seat": seat})
+    _stop_asking(play, seat)
+    leave(play, seat, "surrender")
+    return None
+
+
 def _test_end(play: Play) -> None:
-    """The game ends when one seat or team is left, or when the last person of a game with people is out
-    (IND-WIN-01 to -05)."""
+    """The game ends when one seat or team is left, when the last person of a game with people is out, or at a limit of
+    bankruptcies (IND-WIN-01 to -05, BRA-WIN-02, TAB-WIN-02)."""
     state = play.state
     seats = state.config.seats
     teams = {seats[seat].team for seat, in_play in enumerate(state.in_play) if in_play}
     people = [seat for seat, setup in enumerate(seats) if setup.kind == "person"]
     if len(teams) <= 1:
-        _end(play, "last_left")
+        end_game(play, "last_left")
     elif people and not any([state.in_play[seat] for seat in people]):
-        _end(play, "last_person_out")
+        end_game(play, "last_person_out")
+    elif len(state.out_order) == play.edition.bankruptcy_limit:
+        end_game(play, "bankruptcies")
 
 
-def _end(play: Play, reason: EndReason) -> None:
+def end_game(play: Play, reason: EndReason) -> None:
+    """Ranks the seats and reveals the seed."""
     close(play, "void")
     state = play.state
-    play.emit(GameEnded(reason, final_places(play, state), state.config.server_seed.hex()))
-
-
-def final_places(play: Play, state: State) -> tuple[Place, ...]:
-    """Those in play by net worth (the lower seat first), then the others, the latest out first (IND-WIN-06)."""
-    worth = [net_worth(play.edition, state, seat) for seat in range(len(state.in_play))]
-    playing = [seat for seat, in_play in enumerate(state.in_play) if in_play]
-    order = [*sorted(playing, key=lambda seat: (-worth[seat], seat)), *reversed(state.out_order)]
-    return tuple(Place(seat, place, worth[seat]) for place, seat in enumerate(order, start=1))
+    play.emit(GameEnded(reason, final_places(play), state.config.server_seed.hex()))

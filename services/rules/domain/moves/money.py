@@ -1,11 +1,14 @@
 """Charging seats, and the payments that wait (IND-DEBT-01 to -04, -22)."""
 
 from services.rules.domain.edition import Edition
-from services.rules.domain.events import MoneyMoved, PaymentClosed, PaymentDue
-from services.rules.domain.moves.asking import ask
+from services.rules.domain.events import DeedMoved, MoneyMoved, PaymentClosed, PaymentDue
+from services.rules.domain.moves.timing import tax_rate
 from services.rules.domain.parties import BANK, NONE
 from services.rules.domain.play import Play
 from services.rules.domain.state import Claim, MoneyReason, PaymentFrame, State
+
+#: payments that wait for `pay` under `payment_confirm` rent_tax (BRA-DEBT-04)
+CONFIRMED_RENT_TAX = ("rent", "tax")
 
 
 def bank_value(edition: Edition, state: State, cell: int) -> int:
@@ -28,6 +31,29 @@ def net_worth(edition: Edition, state: State, seat: int) -> int:
     return worth
 
 
+def raisable(edition: Edition, state: State, seat: int) -> int:
+    """Cash, the refund of every level, and half the price of every deed not mortgaged (TAB-DEBT-02), in units."""
+    board = edition.board
+    money = state.cash[seat]
+    for cell in board.deeds:
+        if state.owners[cell] == seat:
+            money += refund(edition, cell) * state.levels[cell]
+            if edition.mortgage is not None and not state.mortgaged_rounds[cell]:
+                money += board.half_price[cell]
+    return money
+
+
+def refund(edition: Edition, cell: int) -> int:
+    """What the bank pays for one level sold (IND-BUILD-14), in units."""
+    return edition.board.build_cost[cell] * edition.building_refund // 100
+
+
+def tax_of(edition: Edition, play: Play, reason: MoneyReason) -> int:
+    """Percent of tax on what falls due now for this reason (MET-RENT-14, -15, BRA-RENT-14, TAB-TAX-12, -13)."""
+    kind = "rent" if reason == "rent" else "cards" if reason == "card" else ""
+    return tax_rate(edition, play.state, play.play_time_ms) if kind in edition.rent_tax_on else 0
+
+
 def charge(
     play: Play,
     payer: int,
@@ -36,29 +62,58 @@ def charge(
     cell: int = NONE,
     card: str = "",
 ) -> None:
-    """Takes a covered sum at once; otherwise the whole sum waits as a payment."""
-    state = play.state
+    """Takes a covered sum at once, unless it waits for a confirmation; otherwise the whole sum waits as a payment."""
+    state, edition = play.state, play.edition
     total = 0
     for claim in claims:
         total += claim.amount
-    if state.cash[payer] >= total:
-        _pay(play, payer, claims, reason, cell, card)
+    rate = tax_of(edition, play, reason) if edition.rent_tax_on else 0
+    if state.cash[payer] >= total and not waits(edition, reason):
+        pay_claims(play, payer, claims, reason, cell=cell, card=card, rate=rate)
     else:
-        play.emit(PaymentDue(state.next_payment, payer, claims, reason, cell, card))
+        play.emit(PaymentDue(state.next_payment, payer, claims, reason, cell, card, rate))
 
 
-def _pay(play: Play, payer: int, claims: tuple[Claim, ...], reason: MoneyReason, cell: int, card: str) -> None:
+def waits(edition: Edition, reason: MoneyReason) -> bool:
+    """Whether a covered payment for this reason waits for `pay` (MET-DEBT-01, BRA-DEBT-04, TAB-DEBT-01)."""
+    confirm = edition.payment_confirm
+    if confirm is None or reason == "auction":
+        return False
+    return confirm == "all" or reason in CONFIRMED_RENT_TAX
+
+
+def pay_claims(
+    play: Play,
+    payer: int,
+    claims: tuple[Claim, ...],
+    reason: MoneyReason,
+    *,
+    cell: int = NONE,
+    card: str = "",
+    rate: int = 0,
+) -> None:
+    """Pays each claim; of a taxed one the bank keeps its share (BRA-RENT-13)."""
     for claim in claims:
-        play.emit(MoneyMoved(payer, claim.payee, claim.amount, reason, cell, card))
+        pay_taxed(play, payer, claim, reason, cell=cell, card=card, rate=rate)
 
 
-def run_payment(play: Play, frame: PaymentFrame) -> None:
-    """Pays as soon as the cash reaches the sum (IND-DEBT-04), or asks the debtor."""
-    if play.state.cash[frame.payer] >= frame.total:
-        _pay(play, frame.payer, frame.claims, frame.reason, frame.cell, frame.card)
-        play.emit(PaymentClosed(frame.id, "paid"))
-    else:
-        ask(play, "payment", frame.payer, "payment")
+def pay_taxed(
+    play: Play, payer: int, claim: Claim, reason: MoneyReason, *, cell: int = NONE, card: str = "", rate: int = 0
+) -> None:
+    """One claim: the receiver's part with its own reason, then the bank's part as rent tax."""
+    tax = claim.amount * rate // 100 if rate and claim.payee != BANK else 0
+    if claim.amount > tax:
+        play.emit(MoneyMoved(payer, claim.payee, claim.amount - tax, reason, cell, card))
+    if tax:
+        play.emit(MoneyMoved(payer, BANK, tax, "rent_tax", cell, card))
+
+
+def settle(play: Play, frame: PaymentFrame) -> None:
+    """Pays a covered payment whole; a won lot then changes hands (BRA-AUC-11)."""
+    pay_claims(play, frame.payer, frame.claims, frame.reason, cell=frame.cell, card=frame.card, rate=frame.tax_rate)
+    play.emit(PaymentClosed(frame.id, "paid"))
+    if frame.reason == "auction":
+        play.emit(DeedMoved(frame.cell, BANK, frame.payer, "auction"))
 
 
 def estate_shares(cash: int, claims: tuple[Claim, ...], debtor: int) -> tuple[Claim, ...]:

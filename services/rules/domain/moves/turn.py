@@ -1,26 +1,34 @@
-"""Turns: who is next, rolling, moving, and landing on cells."""
+"""Turns: who is next, rolling, and carrying a roll out."""
 
 from services.rules.domain import chance
-from services.rules.domain.commands import Command
+from services.rules.domain.board import CELL_COUNT
+from services.rules.domain.commands import ChooseCell, ChooseMove, Command
 from services.rules.domain.events import (
     DiceRolled,
     Jailed,
     JailTryFailed,
+    MortgageReminded,
+    MoveChosen,
     Released,
     TurnEnded,
     TurnStarted,
 )
 from services.rules.domain.folds.seats import clockwise
-from services.rules.domain.folds.turn import DOUBLES_TO_JAIL
-from services.rules.domain.moves.asking import ask, close
-from services.rules.domain.moves.effects import draw_card
+from services.rules.domain.folds.turn import DOUBLES_TO_JAIL, is_triple
+from services.rules.domain.moves.asking import ask, close, lift_turn_clock
+from services.rules.domain.moves.ending import check_limits, finish_turn
+from services.rules.domain.moves.landing import land
 from services.rules.domain.moves.money import charge
-from services.rules.domain.moves.rent import rent_due
-from services.rules.domain.moves.walking import walk
-from services.rules.domain.parties import BANK
-from services.rules.domain.play import Play
+from services.rules.domain.moves.timing import third_die_is_thrown
+from services.rules.domain.moves.walking import jump, jump_target, walk, walk_to
+from services.rules.domain.parties import BANK, NONE
+from services.rules.domain.play import Play, refuse
 from services.rules.domain.refusals import Refusal
 from services.rules.domain.state import Claim, RollFrame, State, TurnFrame
+
+#: faces of the third die beside 1, 2 and 3 (MET-DICE-07, BRA-DICE-07)
+BUS = 4
+FACES = 6
 
 
 def start_next(play: Play) -> None:
@@ -32,6 +40,8 @@ def start_next(play: Play) -> None:
         return
     following = clockwise(state, seat)[0]
     play.emit(TurnStarted(following, state.round + _round_grows(state, seat, following), False))
+    if play.edition.mortgage_rounds is not None:
+        _remind(play, following, play.edition.mortgage_rounds)
 
 
 def _round_grows(state: State, seat: int, following: int) -> int:
@@ -41,30 +51,76 @@ def _round_grows(state: State, seat: int, following: int) -> int:
     return int((following - state.first_seat) % count <= place)
 
 
+def _remind(play: Play, seat: int, rounds: int) -> None:
+    """The owner is reminded of each mortgage that will lapse (MET-MORT-07, -08)."""
+    state = play.state
+    for cell in play.edition.board.deeds:
+        since = state.mortgaged_rounds[cell]
+        if since and state.owners[cell] == seat and since < state.round:
+            play.emit(MortgageReminded(cell, max(0, since + rounds - state.round)))
+
+
 def run_turn(play: Play, frame: TurnFrame) -> None:
     """Asks for the roll, or for what follows it; a turn whose player is out ends (IND-TURN-10)."""
     seat = frame.seat
     if not play.state.in_play[seat]:
+        lift_turn_clock(play)
         play.emit(TurnEnded(seat, "out"))
+        check_limits(play, seat)
+    elif frame.stage == "end":
+        finish_turn(play, seat)
     else:
         ask(play, frame.stage, seat, "turn")
 
 
 def roll(play: Play, command: Command) -> Refusal | None:
     """Rolls two dice (IND-DICE-01, IND-SETUP-15)."""
+    close(play)
+    throw(play, command.seat)
+    return None
+
+
+def throw(play: Play, seat: int) -> None:
+    """White 1, white 2, and the third die for a free token where it is in play (MET-SETUP-14, BRA-SETUP-13)."""
     state = play.state
-    seat = command.seat
     config, draws = state.config, state.draws
     dice = (chance.draw(config, draws, 6) + 1, chance.draw(config, draws + 1, 6) + 1)
-    close(play)
-    play.emit(DiceRolled(seat, "move" if state.jail_tries[seat] < 0 else "jail", dice))
-    return None
+    if state.jail_tries[seat] >= 0:
+        play.emit(DiceRolled(seat, "jail", dice))
+    elif third_die_is_thrown(play.edition, state):
+        play.emit(DiceRolled(seat, "move", dice, chance.draw(config, draws + 2, FACES) + 1))
+    else:
+        play.emit(DiceRolled(seat, "move", dice))
 
 
 def end_turn(play: Play, command: Command) -> Refusal | None:
     """Ends the turn (IND-TURN-06)."""
     close(play)
-    play.emit(TurnEnded(command.seat, "done"))
+    finish_turn(play, command.seat)
+    return None
+
+
+def choose_move(play: Play, command: Command) -> Refusal | None:
+    """Chooses what a BUS face moves by (MET-DICE-09, BRA-DICE-09)."""
+    action = command.action
+    option = action.option if isinstance(action, ChooseMove) else "sum"
+    close(play)
+    play.emit(MoveChosen(command.seat, option))
+    return None
+
+
+def choose_cell(play: Play, command: Command) -> Refusal | None:
+    """Chooses where a triple leads: any other cell, directly (MET-DICE-17, -19, BRA-DICE-17)."""
+    edition, seat = play.edition, command.seat
+    action = command.action
+    cell = action.cell if isinstance(action, ChooseCell) else NONE
+    if not 0 <= cell < CELL_COUNT:
+        return refuse(edition, "unknown_cell", "window_choice", "no such cell", {"cell": cell})
+    if cell == play.state.position[seat]:
+        return refuse(edition, "bad_choice", "window_choice", "any other cell", {"cell": cell})
+    close(play)
+    play.emit(MoveChosen(seat, "", cell))
+    jump(play, seat, cell, "teleport")
     return None
 
 
@@ -72,9 +128,10 @@ def run_roll(play: Play, frame: RollFrame) -> None:
     """Carries a roll out, stage by stage."""
     stage = frame.stage
     if stage == "landing":
-        _land(play, frame)
+        if land(play, frame):
+            _settled(play, frame)
     elif stage == "settled":
-        ask(play, "manage", frame.seat, "turn")
+        _settled(play, frame)
     elif stage == "move":
         _move_by_dice(play, frame)
     elif stage == "fallen":
@@ -89,9 +146,13 @@ def run_roll(play: Play, frame: RollFrame) -> None:
 
 
 def _fallen(play: Play, frame: RollFrame) -> None:
-    """The third double in a row goes to jail without moving (IND-DICE-03)."""
-    if play.state.doubles == DOUBLES_TO_JAIL:
+    """A triple is a choice of its own; the third double in a row goes to jail without moving (IND-DICE-03)."""
+    if is_triple(frame.dice, frame.third):
+        ask(play, "teleport_choice", frame.seat, "turn")
+    elif play.state.doubles == DOUBLES_TO_JAIL:
         play.emit(Jailed(frame.seat, "doubles"))
+    elif frame.third == BUS:
+        ask(play, "bus_choice", frame.seat, "turn")
     else:
         _move_by_dice(play, frame)
 
@@ -113,31 +174,25 @@ def _take_fine(play: Play, frame: RollFrame) -> None:
 
 
 def _move_by_dice(play: Play, frame: RollFrame) -> None:
-    walk(play, frame.seat, frame.dice[0] + frame.dice[1], "dice")
+    """By the dice, or the chosen one; 1, 2 or 3 of the third die is added (MET-DICE-08, BRA-DICE-08)."""
+    steps = sum(frame.dice) + (frame.third if frame.third < BUS else 0)
+    walk(play, frame.seat, steps, "dice")
 
 
-def _land(play: Play, frame: RollFrame) -> None:
-    """Applies the cell (IND-MOVE-07). What interrupts settles the landing; otherwise the turn goes on at once."""
-    state, board = play.state, play.edition.board
-    seat = frame.seat
-    cell = state.position[seat]
-    kind = board.kind[cell]
-    if board.is_deed[cell]:
-        owner = state.owners[cell]
-        if owner == BANK:
-            ask(play, "purchase", seat, "turn")
+def _settled(play: Play, frame: RollFrame) -> None:
+    """What follows when the cell is resolved: the jump of the third die, then the turn goes on."""
+    state, edition, seat = play.state, play.edition, frame.seat
+    if frame.third > BUS:
+        target = jump_target(edition, state, seat)
+        if target != NONE:
+            walk_to(play, seat, target, "jump")
             return
-        if owner != seat:
-            amount = rent_due(play.edition, state, cell)
-            if amount:
-                charge(play, seat, (Claim(owner, amount),), "rent", cell)
-    elif kind == "card":
-        draw_card(play, seat, board.deck_of[cell])
-        return
-    elif kind == "tax":
-        charge(play, seat, (Claim(BANK, board.amount[cell]),), "tax", cell)
-    elif kind == "goto_jail":
-        play.emit(Jailed(seat, "cell"))
-        return
-    if state.decision is None and state.agenda[-1] is frame:
+    if edition.manage_after == "every_roll":
         ask(play, "manage", seat, "turn")
+    elif state.extra_owed:
+        lift_turn_clock(play)
+        ask(play, "roll", seat, "turn")
+    elif edition.manage_after == "last_roll":
+        ask(play, "manage", seat, "turn")
+    else:
+        finish_turn(play, seat)

@@ -1,0 +1,212 @@
+"""Scarce buildings: claims, and the auction of single pieces (TAB-BUILD-12)."""
+
+from services.rules.domain.commands import ClaimBuildings, Command
+from services.rules.domain.edition import Edition
+from services.rules.domain.events import (
+    AuctionOpened,
+    BuildingBuilt,
+    BuildingsClaimed,
+    ClaimsClosed,
+    ClaimsOpened,
+    MoneyMoved,
+)
+from services.rules.domain.moves.asking import ask_all, close, interrupt, set_deadline, stop_clocks
+from services.rules.domain.moves.checks import whole_group
+from services.rules.domain.options import BuildingChoice
+from services.rules.domain.parties import BANK, NONE
+from services.rules.domain.play import Play, refuse
+from services.rules.domain.refusals import Refusal
+from services.rules.domain.state import BuildingClaim, ClaimsFrame, State
+
+
+def order_is_contested(play: Play, seat: int, cells: tuple[int, ...]) -> bool:
+    """Opens the claims when seats want more pieces than there are; false if the order can be done at once."""
+    edition, state = play.edition, play.state
+    hotels = state.levels[cells[0]] == edition.houses_under_hotel
+    stock = state.supply_hotels if hotels else state.supply_houses
+    rivals = {
+        other: wanted(edition, state, other, hotels=hotels)
+        for other, in_play in enumerate(state.in_play)
+        if in_play and other != seat
+    }
+    demand = sum(rivals.values())
+    if demand == 0 or len(cells) + demand <= stock:
+        return False
+    interrupt(play)
+    stop_clocks(play, ("answer",))
+    seats = tuple([other for other, count in rivals.items() if count])
+    play.emit(ClaimsOpened(hotels, stock, seats, seat, cells))
+    return True
+
+
+def wanted(edition: Edition, state: State, seat: int, *, hotels: bool) -> int:
+    """How many pieces of the kind the seat could buy now, cheapest first, as far as its cash goes."""
+    levels = state.levels[:]
+    cash = state.cash[seat]
+    count = 0
+    while True:
+        streets = [cell for cell in edition.board.streets if _next_step(edition, state, levels, seat, cell, hotels)]
+        if not streets:
+            return count
+        cell = min(streets, key=lambda cell: (edition.board.build_cost[cell], cell))
+        cash -= edition.board.build_cost[cell]
+        if cash < 0:
+            return count
+        levels[cell] += 1
+        count += 1
+
+
+def _next_step(edition: Edition, state: State, levels: list[int], seat: int, cell: int, hotels: bool) -> bool:
+    """Whether the next piece on the street would be of the kind, and legal but for cash and stock."""
+    level = levels[cell]
+    houses = edition.houses_under_hotel
+    if level > houses or (level == houses) != hotels or state.owners[cell] != seat:
+        return False
+    group = edition.board.group_of_cell[cell]
+    if not whole_group(edition, state, cell, seat) or any([state.mortgaged_rounds[other] for other in group]):
+        return False
+    return not edition.build_even or level <= min([levels[other] for other in group])
+
+
+def claim_refusal(
+    edition: Edition, state: State, seat: int, cells: tuple[int, ...], frame: ClaimsFrame
+) -> Refusal | None:
+    """Each step must be legal after the ones before it, at most the stock, total cost within cash."""
+    stock = state.supply_hotels if frame.hotels else state.supply_houses
+    if len(cells) > stock:
+        return refuse(edition, "no_supply", "build_claim", "more than the bank has", {"greatest": stock})
+    levels = state.levels[:]
+    cost = 0
+    for cell in cells:
+        if not 0 <= cell < len(levels) or not edition.board.is_street[cell]:
+            return refuse(edition, "unknown_cell", "build_claim", "no such street", {"cell": cell})
+        if not _next_step(edition, state, levels, seat, cell, frame.hotels):
+            return refuse(edition, "bad_choice", "build_claim", "no such piece can stand there", {"cell": cell})
+        levels[cell] += 1
+        cost += edition.board.build_cost[cell]
+    if cost > state.cash[seat]:
+        return refuse(edition, "not_enough_cash", "build_claim", "building needs cash", {"least": cost})
+    return None
+
+
+def claim_choices(edition: Edition, state: State, seat: int) -> tuple[BuildingChoice, ...]:
+    """Streets on which a claim may begin."""
+    frame = state.agenda[-1]
+    if not isinstance(frame, ClaimsFrame) or seat not in frame.waiting:
+        return ()
+    return tuple(
+        [
+            BuildingChoice(cell, state.levels[cell] + 1, edition.board.build_cost[cell])
+            for cell in edition.board.streets
+            if state.owners[cell] == seat and claim_refusal(edition, state, seat, (cell,), frame) is None
+        ]
+    )
+
+
+def claim(play: Play, command: Command) -> Refusal | None:
+    """A seat's only claim; an empty one claims nothing."""
+    edition, state, seat = play.edition, play.state, command.seat
+    action = command.action
+    cells = action.cells if isinstance(action, ClaimBuildings) else ()
+    frame = state.agenda[-1]
+    if not isinstance(frame, ClaimsFrame):
+        return refuse(edition, "wrong_decision", "build_claim", "nothing is being claimed")
+    if seat not in frame.waiting:
+        return refuse(edition, "already_asked", "build_claim", "the seat has claimed")
+    refusal = claim_refusal(edition, state, seat, cells, frame)
+    if refusal is not None:
+        return refusal
+    play.emit(BuildingsClaimed(seat, cells))
+    if not state.agenda or not _is_open(state):
+        close(play)
+    return None
+
+
+def _is_open(state: State) -> bool:
+    frame = state.agenda[-1]
+    return isinstance(frame, ClaimsFrame) and frame.open
+
+
+def claims_time_out(play: Play) -> None:
+    """Who has not answered claims nothing."""
+    close(play, "default")
+    frame = play.state.agenda[-1]
+    if isinstance(frame, ClaimsFrame):
+        for seat in frame.waiting:
+            play.emit(BuildingsClaimed(seat, ()))
+
+
+def run_claims(play: Play, frame: ClaimsFrame) -> None:
+    """Asks for claims; then places what there is enough of, or auctions a piece."""
+    state = play.state
+    if frame.open and frame.waiting:
+        for seat in frame.waiting:
+            if not state.in_play[seat] or state.leaving[seat]:
+                play.emit(BuildingsClaimed(seat, ()))
+                return
+        ask_all(play, "building_claim", frame.waiting, set_deadline(play, "answer"))
+        return
+    live = _live_claims(play.edition, state, frame)
+    stock = state.supply_hotels if frame.hotels else state.supply_houses
+    left = sum([len(claim.cells) for claim in live])
+    if left <= stock or len(live) <= 1:
+        _place_rest(play, live, stock)
+    else:
+        _auction_piece(play, frame, live)
+
+
+def _live_claims(edition: Edition, state: State, frame: ClaimsFrame) -> list[BuildingClaim]:
+    """Claims with something left whose owner can pay for the next street; the others lapse."""
+    return [
+        claim
+        for claim in frame.claims
+        if claim.cells
+        and state.in_play[claim.seat]
+        and state.cash[claim.seat] >= edition.board.build_cost[claim.cells[0]]
+    ]
+
+
+def _place_rest(play: Play, live: list[BuildingClaim], stock: int) -> None:
+    """At the cost on the deed, claimant by claimant in seat order from the orderer, as far as cash and stock go."""
+    placed = 0
+    for claim in live:
+        for cell in claim.cells:
+            cost = play.edition.board.build_cost[cell]
+            if placed < stock and play.state.cash[claim.seat] >= cost:
+                play.emit(MoneyMoved(claim.seat, BANK, cost, "build", cell))
+                play.emit(BuildingBuilt(cell, play.state.levels[cell] + 1))
+                placed += 1
+    play.emit(ClaimsClosed(placed, sum([len(claim.cells) for claim in live]) - placed))
+
+
+def next_cost(edition: Edition, state: State, seat: int) -> int:
+    """The cost of a claimant's next claimed street, which its bids cannot be below, in units."""
+    for frame in reversed(state.agenda):
+        if isinstance(frame, ClaimsFrame):
+            for claim in frame.claims:
+                if claim.seat == seat and claim.cells:
+                    return edition.board.build_cost[claim.cells[0]]
+    return 0
+
+
+def next_street(state: State, seat: int) -> int:
+    """The street on which a claimant's next piece goes."""
+    for frame in reversed(state.agenda):
+        if isinstance(frame, ClaimsFrame):
+            for claim in frame.claims:
+                if claim.seat == seat and claim.cells:
+                    return claim.cells[0]
+    return NONE
+
+
+def _auction_piece(play: Play, frame: ClaimsFrame, live: list[BuildingClaim]) -> None:
+    bidders = tuple([claim.seat for claim in live])
+    opening = min([play.edition.board.build_cost[claim.cells[0]] for claim in live])
+    play.emit(AuctionOpened(play.state.next_auction, "shortage", NONE, BANK, bidders, opening))
+
+
+def shortage_unsold(play: Play) -> None:
+    """Without a bid the pieces stay in the bank, the claims lapse, and the orderer orders no more of that kind."""
+    frame = play.state.agenda[-1]
+    if isinstance(frame, ClaimsFrame):
+        play.emit(ClaimsClosed(0, sum([len(claim.cells) for claim in frame.claims]), True))
