@@ -200,7 +200,7 @@ def _frame_without(frame: Frame, seat: int) -> Frame | None:
     if isinstance(frame, RollFrame):
         return None if frame.seat == seat else frame
     if isinstance(frame, CollectFrame):
-        return None if frame.seat == seat else without_seat(frame, seat)
+        return without_seat(frame, seat)
     if isinstance(frame, PaymentFrame):
         claims = tuple(Claim(BANK, claim.amount) if claim.payee == seat else claim for claim in frame.claims)
         return replace(frame, claims=claims)

@@ -164,8 +164,11 @@ def _ask_next(play: Play, frame: AuctionFrame, rest: list[int]) -> None:
 
 
 def _next_asked(frame: AuctionFrame, rest: list[int]) -> int:
-    """The next one after the last asked, in the order of asking, who has neither passed nor leads."""
+    """The next one after the last asked, in the order of asking, who has neither passed nor leads; first of all who was
+    interrupted while being asked (BRA-TIME-10)."""
     circle = frame.bidders
+    if frame.asked in rest and frame.asked != frame.leader:
+        return frame.asked
     start = circle.index(frame.asked) + 1 if frame.asked != NONE else 0
     for seat in circle[start:] + circle[:start]:
         if seat in rest and seat != frame.leader:
