@@ -75,8 +75,20 @@ def turn_deadline(play: Play) -> int:
 
 
 def ask(play: Play, kind: DecisionKind, seat: int, deadline: DeadlineKind) -> None:
-    """Opens a decision of one seat: on the turn clock, or with a deadline of its own."""
-    ask_until(play, kind, seat, turn_deadline(play) if deadline == "turn" else set_deadline(play, deadline))
+    """Opens a decision of one seat: on the turn clock, or with a deadline of its own, while the turn clock stands
+    (MET-TIME-03, BRA-TIME-03)."""
+    if deadline == "turn":
+        ask_until(play, kind, seat, turn_deadline(play))
+        return
+    if play.edition.turn_clock == "per_segment":
+        stop_clocks(play, ("turn",))
+    ask_until(play, kind, seat, set_deadline(play, deadline))
+
+
+def ask_new_segment(play: Play, seat: int) -> None:
+    """Asks for a further roll of the turn, with a full turn clock (MET-TIME-02, MET-AUTO-08, BRA-TIME-03)."""
+    lift_turn_clock(play)
+    ask_until(play, "roll", seat, set_deadline(play, "turn", budget_ms(play.edition, "turn")))
 
 
 def ask_until(play: Play, kind: DecisionKind, seat: int, deadline_id: int) -> None:

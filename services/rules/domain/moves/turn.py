@@ -15,7 +15,7 @@ from services.rules.domain.events import (
 )
 from services.rules.domain.folds.seats import clockwise
 from services.rules.domain.folds.turn import DOUBLES_TO_JAIL, is_triple
-from services.rules.domain.moves.asking import ask, close, lift_turn_clock
+from services.rules.domain.moves.asking import ask, ask_new_segment, close, lift_turn_clock
 from services.rules.domain.moves.ending import check_limits, finish_turn
 from services.rules.domain.moves.landing import land
 from services.rules.domain.moves.money import charge
@@ -190,8 +190,7 @@ def _settled(play: Play, frame: RollFrame) -> None:
     if edition.manage_after == "every_roll":
         ask(play, "manage", seat, "turn")
     elif state.extra_owed:
-        lift_turn_clock(play)
-        ask(play, "roll", seat, "turn")
+        ask_new_segment(play, seat)
     elif edition.manage_after == "last_roll":
         ask(play, "manage", seat, "turn")
     else:
