@@ -114,7 +114,8 @@ class Position:
 
     def owning_group(self, seat: int, group: str, *levels: int) -> Self:
         """A whole group of a seat, with the levels of its cells in board order (none given: bare)."""
-        for cell, level in zip(self.edition.board.group_cells[group], levels or (0, 0, 0), strict=False):
+        cells = self.edition.board.group_cells[group]
+        for cell, level in zip(cells, levels or (0,) * len(cells), strict=False):
             self.owning(seat, cell).building(cell, level)
         return self
 

@@ -149,6 +149,11 @@ class Game(Position):
         return (decision.kind, decision.seats[0]) if decision is not None else None
 
     @property
+    def asked_seats(self) -> tuple[int, ...]:
+        """All seats of the open decision."""
+        return self.state.decision.seats if self.state.decision is not None else ()
+
+    @property
     def deadline(self) -> tuple[str, int] | None:
         """Kind and play time left (ms) of the open decision's deadline."""
         decision = self.state.decision

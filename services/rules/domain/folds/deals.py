@@ -190,6 +190,9 @@ def seat_out(edition: Edition, state: State, event: SeatOut) -> None:
         state.extra_owed = False
     kept = [_frame_without(frame, seat) for frame in state.agenda]
     state.agenda = [frame for frame in kept if frame is not None]
+    state.counters.pop(("turn", "gap", (seat,)), None)
+    if state.clocks and not any([isinstance(frame, GapFrame) for frame in state.agenda]):
+        state.clocks.pop("answer", None)
     if state.rent_claims:
         state.rent_claims = tuple([claim for claim in state.rent_claims if seat not in (claim.visitor, claim.owner)])
     if state.vote is not None:

@@ -179,7 +179,7 @@ def _next_asked(frame: AuctionFrame, rest: list[int]) -> int:
 def _ask_all_bidders(play: Play, frame: AuctionFrame) -> None:
     """Anybody but the leader may bid until time is up (TAB-AUC-20)."""
     state = play.state
-    seats = tuple([seat for seat in sorted(frame.bidders) if seat != frame.leader and state.in_play[seat]])
+    seats = tuple([seat for seat in sorted(frame.bidders) if seat != frame.leader and not state.leaving[seat]])
     ask_all(play, "open_lot", seats, frame.lot_deadline_id)
 
 

@@ -28,7 +28,7 @@ def pass_on(play: Play, seat: int, claims: tuple[Claim, ...], tax_rate: int, *, 
     _pay_creditors(play, seat, claims, tax_rate, way)
     if heir != NONE and way in ("as_is", "transfer"):
         _deeds_to(play, seat, heir)
-        _cards_to(play, seat, heir if way == "transfer" else BANK)
+        _cards_to(play, seat, heir if way == "transfer" or edition.trade_cards else BANK)
     else:
         _rest_to_bank(play, seat)
         _deeds_to_bank(play, seat)
@@ -61,7 +61,8 @@ def _pay_creditors(play: Play, seat: int, claims: tuple[Claim, ...], tax_rate: i
     edition, state = play.edition, play.state
     if way == "bank_pays":
         for claim in claims:
-            play.emit(MoneyMoved(BANK, claim.payee, claim.amount, "estate"))
+            if claim.payee != BANK:
+                play.emit(MoneyMoved(BANK, claim.payee, claim.amount, "estate"))
         return
     if way == "liquidate":
         _liquidate(play, seat)
