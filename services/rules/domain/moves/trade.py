@@ -78,8 +78,8 @@ def accept(play: Play, command: Command) -> Refusal | None:
     redeem = action.redeem if isinstance(action, AcceptTrade) else ()
     if frame is None:
         return refuse(edition, "wrong_decision", "window_trade_answer", "no offer is open")
-    if redeem and edition.mortgage is None:
-        return refuse(edition, "bad_choice", "mortgage", "there is no mortgage to redeem")
+    if redeem and not edition.mortgage_transfer_fee:
+        return refuse(edition, "bad_choice", "trade_redeem", "nothing is redeemed in a deal in this edition")
     if any([cell not in frame.give.cells or not state.mortgaged_rounds[cell] for cell in redeem]):
         return refuse(edition, "bad_choice", "trade_redeem", "only mortgaged deeds got are redeemed")
     if not _still_possible(edition, state, frame):

@@ -223,6 +223,8 @@ def _free_shape_refusal(edition: Edition, state: State, seat: int, action: Offer
         return refuse(edition, "empty_side", "trade_shape", "both sides are empty")
     if not gift and (is_empty(give) or is_empty(get)):
         return refuse(edition, "empty_side", "trade_shape", "each side gives something")
+    if action.redeem and not edition.mortgage_transfer_fee:
+        return refuse(edition, "bad_choice", "trade_redeem", "nothing is redeemed in a deal in this edition")
     foreign = [cell for cell in action.redeem if cell not in get.cells or not state.mortgaged_rounds[cell]]
     if foreign:
         return refuse(
