@@ -18,7 +18,7 @@ async def test_without_a_session_there_is_nothing_but_facts(visitors: Visitors) 
     stranger = visitors.stranger()
     info = await stranger.ask(pb.GetServerInfoRequest())
     assert info.contract_version == "1.0"
-    assert [edition.edition for edition in info.editions] == ["industry"]
+    assert "industry" in [edition.edition for edition in info.editions]
     assert "normal" in info.bot_levels
     board = (await stranger.ask(pb.DescribeEditionRequest(edition="industry"))).edition
     assert len(board.cells) == 40
