@@ -19,6 +19,7 @@ from services.rules.domain.events import (
     StrikeCounted,
     StrikesCleared,
 )
+from services.rules.domain.folds.seats import count_down_if_back
 from services.rules.domain.state import (
     AuctionFrame,
     Deadline,
@@ -71,8 +72,17 @@ def decision_closed(edition: Edition, state: State, event: DecisionClosed) -> No
     state.decision = None
     if decision is not None and decision.kind == "estate_choice" and event.outcome != "void":
         state.agenda = [frame for frame in state.agenda if not isinstance(frame, EstateFrame)]
+    elif decision is not None and decision.kind == "paused" and event.outcome == "default":
+        _count_down(state)
     if decision is not None and decision.deadline_id:
         state.deadlines = tuple([d for d in state.deadlines if d.id != decision.deadline_id or outlives(edition, d)])
+
+
+def _count_down(state: State) -> None:
+    """The longest pause is over: the game goes on after the countdown (BRA-TIME-12)."""
+    top = state.agenda[-1]
+    if isinstance(top, PauseFrame):
+        state.agenda[-1] = replace(top, stage="countdown")
 
 
 def outlives(edition: Edition, deadline: Deadline) -> bool:
@@ -83,7 +93,10 @@ def outlives(edition: Edition, deadline: Deadline) -> bool:
 def left_of(state: State, kind: DeadlineKind) -> int | None:
     """What was left of a stopped clock, if it goes on now: that of a gap waits while an answer to something else is
     asked on top of it (TAB-PHASE-02)."""
-    if not state.clocks or (kind == "answer" and not isinstance(state.agenda[-1], GapFrame)):
+    if not state.clocks:
+        return None
+    in_gap = any([isinstance(frame, GapFrame) for frame in state.agenda[:-1]])
+    if kind == "answer" and in_gap and not isinstance(state.agenda[-1], GapFrame):
         return None
     return state.clocks.get(kind)
 

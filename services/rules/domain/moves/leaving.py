@@ -3,7 +3,7 @@
 from services.rules.domain.commands import Command, Surrender, Withdraw
 from services.rules.domain.events import Bankrupt, GameEnded, Leaving, PaymentClosed, SeatOut, TradeClosed
 from services.rules.domain.folds.seats import debt_of, open_trade
-from services.rules.domain.moves.asking import close, interrupt
+from services.rules.domain.moves.asking import close, interrupt, stop_clocks
 from services.rules.domain.moves.claims import claim_nothing
 from services.rules.domain.moves.estates import BankruptReason, charge_heirs, pass_on
 from services.rules.domain.moves.money import settle
@@ -97,6 +97,7 @@ def _stop_asking(play: Play, seat: int) -> None:
     if decision.kind == "building_claim":
         claim_nothing(play, seat)
     elif decision.kind not in ("gap", "open_lot"):
+        stop_clocks(play, ("pause_max", "countdown"))
         close(play, "void")
 
 
