@@ -1,11 +1,11 @@
 """Decides commands: finds the state, asks the core, keeps what came out."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from services.kit.logs import get_log
 from services.rules.application.instruments import Instruments
-from services.rules.application.new_games import make_setup
+from services.rules.application.new_games import make_setup, real_changes
 from services.rules.application.states import Known, StateName, States
 from services.rules.domain import invariants
 from services.rules.domain.commands import Command
@@ -103,6 +103,8 @@ class Judge:
         if isinstance(setup, Refusal):
             return setup
         flat = self._editions.flat(edition.id, edition.version, setup.seating, setup.overrides)
+        base = self._editions.flat(edition.id, edition.version, setup.seating, ())
+        setup = replace(setup, overrides=real_changes(base, flat, setup.overrides))
         try:
             began = begin(flat, setup, table.play_time_ms)
         except SetupError as error:

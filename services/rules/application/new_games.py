@@ -54,6 +54,11 @@ def seating_of(kinds: Sequence[SeatKind], allowed: Sequence[Seating]) -> Seating
     return next((seating for seating in fitting if seating in allowed), None)
 
 
+def real_changes(base: Edition, flat: Edition, overrides: Overrides) -> Overrides:
+    """Overrides that differ from the base: the others change nothing, and the game stays rated (BRA-TABLE-10)."""
+    return tuple([(name, text) for name, text in overrides if getattr(base, name) != getattr(flat, name)])
+
+
 def team_of(edition: Edition, seat: int) -> int:
     """The team of a seat: one of the edition's, by its number there, or the seat alone."""
     for team, members in enumerate(edition.teams or ()):

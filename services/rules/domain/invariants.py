@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 
 from services.rules.domain.board import CELL_COUNT
 from services.rules.domain.edition import Edition
-from services.rules.domain.events import DeedMoved, Event, MoneyMoved
+from services.rules.domain.events import BuildingDestroyed, DeedMoved, Event, MoneyMoved
 from services.rules.domain.folds.turn import DOUBLES_TO_JAIL, JAIL_TRIES
 from services.rules.domain.moves.auction import greatest_of, reach_of
 from services.rules.domain.parties import BANK, JACKPOT, NONE
@@ -93,7 +93,10 @@ def _way(event: MoneyMoved) -> str:
 
 
 def spoils(edition: Edition, before: State, event: Event) -> str | None:
-    """The group that an event makes an exception of IND-INV-06 and -07: the bank takes a deed of a built group."""
+    """The group that an event makes an exception of IND-INV-06 and -07: the bank takes a deed of a built group, or a
+    card destroys a building where levels are even (BRA-CARD-11)."""
+    if isinstance(event, BuildingDestroyed):
+        return edition.board.group[event.cell]
     if isinstance(event, DeedMoved) and event.reason == "bank_sale":
         cells = edition.board.group_of_cell[event.cell]
         if edition.board.is_street[event.cell] and any(before.levels[cell] for cell in cells):

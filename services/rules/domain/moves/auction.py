@@ -23,6 +23,7 @@ from services.rules.domain.moves.checks import bad_cell, group_built
 from services.rules.domain.moves.claims import next_cost, next_street, shortage_unsold
 from services.rules.domain.moves.money import bank_value, raisable
 from services.rules.domain.moves.mortgages import redemption
+from services.rules.domain.moves.payments import is_debt
 from services.rules.domain.moves.trade_checks import trade_used
 from services.rules.domain.options import AmountRange, LotChoice
 from services.rules.domain.parties import BANK, NONE
@@ -274,6 +275,8 @@ def pass_bid(play: Play, command: Command) -> Refusal | None:
 
 def lot_choices(edition: Edition, state: State, seat: int, bare: list[int]) -> tuple[LotChoice, ...]:
     """Own deeds that the seat may put up now, with the openings allowed (IND-OWNAUC-02, -03, -19, IND-DEBT-09)."""
+    if not lots_are_open(edition, state, seat):
+        return ()
     if edition.own_auction == "mortgaged":
         bare = [cell for cell in edition.board.deeds if state.owners[cell] == seat and state.mortgaged_rounds[cell]]
     if state.counters:
@@ -325,6 +328,12 @@ def open_auction(play: Play, command: Command) -> Refusal | None:
     return None
 
 
+def lots_are_open(edition: Edition, state: State, seat: int) -> bool:
+    """Deeds are put up in debts, not while a covered payment waits for `pay` (BRA-OWNAUC-02)."""
+    debt = debt_of(state, seat)
+    return debt is None or is_debt(edition, state, debt)
+
+
 def _lot_refusal(edition: Edition, state: State, seat: int, cell: int, in_debt: bool) -> Refusal | None:
     if state.owners[cell] != seat:
         return refuse(edition, "not_owner", "lot", "only an own deed can be put up", {"cell": cell})
@@ -332,6 +341,8 @@ def _lot_refusal(edition: Edition, state: State, seat: int, cell: int, in_debt: 
         return refuse(edition, "not_mortgaged", "lot", "only a mortgaged deed can be put up", {"cell": cell})
     if group_built(edition, state, cell):
         return refuse(edition, "built", "lot_bare", "the buildings of the group must be sold first", {"cell": cell})
+    if not lots_are_open(edition, state, seat):
+        return refuse(edition, "wrong_decision", "lot_window", "a payment that the cash covers is no debt")
     if not in_debt and edition.own_auction == "bare" and trade_used(edition, state, seat):
         return refuse(edition, "trade_limit_used", "lot_window", "this turn's trade is used")
     scope = "debt" if in_debt else "turn"

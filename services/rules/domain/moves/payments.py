@@ -34,7 +34,14 @@ def run_payment(play: Play, frame: PaymentFrame) -> None:
 
 def on_turn_clock(edition: Edition, state: State, frame: PaymentFrame) -> bool:
     """A covered payment of the turn player may run on the turn clock; once short it has its own (BRA-DEBT-04)."""
-    return edition.payment_s.covered == "turn" and frame.payer == state.turn_seat and "payment" not in state.clocks
+    if edition.payment_s.covered != "turn" or frame.payer != state.turn_seat or "payment" in state.clocks:
+        return False
+    return not any([deadline.kind == "payment" for deadline in state.deadlines])
+
+
+def is_debt(edition: Edition, state: State, frame: PaymentFrame) -> bool:
+    """Whether a payment is or was short of cash, and so is more than a wait for `pay` (BRA-DEBT-04)."""
+    return state.cash[frame.payer] < frame.total or not on_turn_clock(edition, state, frame)
 
 
 def _out_of_reach(edition: Edition, state: State, frame: PaymentFrame) -> bool:
