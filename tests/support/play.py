@@ -1,6 +1,7 @@
 """Play at random: draws among everything that a decision lists."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from random import Random
 from typing import Any, get_args
 
@@ -68,7 +69,13 @@ Deal = Callable[[Random], tuple[Basket, Basket]]
 
 
 def deals(trade: TradeChoice) -> list[Deal]:
-    """Every pair of deeds that may be offered to a partner; each is given its money when it is called."""
+    """Every pair of deeds that may be offered to a partner; each is given its money when it is called.
+
+    Where the shape is free: one deal of anything for anything, which may be too far from balance, or leave a side
+    without the cash for its fees; the prices that tell are not in the listing.
+    """
+    if trade.free_shape:
+        return [partial(_free_deal, trade)]
     found: list[Deal] = []
     for get_cell in trade.get_cells:
         for give_cell in (NONE, *trade.give_cells):
@@ -80,6 +87,25 @@ def deals(trade: TradeChoice) -> list[Deal]:
         if price is not None and price.least <= price.greatest:
             found.append(_sale(sale.cell, price))
     return found
+
+
+def _free_deal(trade: TradeChoice, rng: Random) -> tuple[Basket, Basket]:
+    own_cash = trade.exchange_cash.greatest if trade.exchange_cash is not None else 0
+    give = _basket(rng, own_cash, trade.give_cells, trade.give_release_cards)
+    get = _basket(rng, trade.sale_cash_greatest, trade.get_cells, trade.get_release_cards)
+    return give, get
+
+
+def _basket(rng: Random, cash: int, cells: Sequence[int], cards: Sequence[str]) -> Basket:
+    """Some of what a side has; empty only if it has nothing."""
+    some_cells = tuple(sorted(rng.sample(cells, rng.randint(0, min(2, len(cells))))))
+    some_cards = tuple(rng.sample(cards, rng.randint(0, min(1, len(cards)))))
+    nothing_yet = not some_cells and not some_cards
+    least = 1 if nothing_yet else 0
+    money = rng.choice((least, rng.randint(least, cash))) if cash >= least else 0
+    if nothing_yet and not cash:
+        return Basket(0, tuple(cells[:1]), () if cells else tuple(cards[:1]))
+    return Basket(money, some_cells, some_cards)
 
 
 def _exchange(get_cell: int, give_cell: int, cash: AmountRange) -> Deal:
