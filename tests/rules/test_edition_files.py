@@ -139,6 +139,12 @@ INCOHERENT = [
     ({"decliner_bids": "false"}, "first_asked", "the decliner does not bid"),
     ({"on_timeout": '"default"'}, "timeout_roll", "is needed where on_timeout is default"),
     ({"estate_to_bank": '{ usual = "unowned", last = "none" }'}, "estate_to_bank", "needs a bankruptcy_limit"),
+    ({"own_auction": '"mortgaged"'}, "own_auction", "mortgaged needs mortgage"),
+    (
+        {"own_auction": '"mortgaged"', "mortgage": '"street"', "redeem_cost": "55", "trade_mortgaged": '"no"'},
+        "own_auction_opening",
+        "must be at least redeem_cost, 55 percent",
+    ),
     ({"teams": "[[0], [1]]"}, "teams", "seat 2, but seats is 2 to 6"),
     ({"casino": "{ stake = 1, to_jackpot = 1, jackpot_one_in = 9 }"}, "casino", "exactly where the board has"),
     ({"utility_dice": '"none"'}, "utility_dice", "exactly where the board has utilities"),

@@ -27,7 +27,17 @@ def random_command(rng: Random, state: State, options: Sequence[Option]) -> Comm
     """A legal command in a state that waits for one."""
     option = rng.choice(options)
     decision_id = state.decision.id if state.decision is not None else 0
-    return Command(option.seat, decision_id, action_of(rng, option))
+    return Command(option.seat, decision_id, _in_state(rng, state, option) or action_of(rng, option))
+
+
+def _in_state(rng: Random, state: State, option: Option) -> Action | None:
+    """What the listing leaves to the state: where the token stands, and who visited."""
+    if option.kind == "choose_cell":
+        return c.ChooseCell(rng.choice([cell for cell in range(CELL_COUNT) if cell != state.position[option.seat]]))
+    if option.kind == "claim_rent":
+        claim = rng.choice([claim for claim in state.rent_claims if claim.owner == option.seat])
+        return c.ClaimRent(claim.visitor, claim.cell)
+    return None
 
 
 def action_of(rng: Random, option: Option) -> Action:

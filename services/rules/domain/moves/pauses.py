@@ -10,12 +10,12 @@ from services.rules.domain.events import (
     PauseVoted,
     ReturnConfirmed,
 )
-from services.rules.domain.moves.asking import ask_all, close, set_deadline, stop_clocks
+from services.rules.domain.moves.asking import ask_all, budget_ms, close, set_deadline, stop_clocks
 from services.rules.domain.play import Play, refuse
 from services.rules.domain.refusals import Refusal
 from services.rules.domain.state import DeadlineKind, PauseFrame, State
 
-STOPPED: tuple[DeadlineKind, ...] = ("turn", "payment", "bid", "answer")
+STOPPED: tuple[DeadlineKind, ...] = ("turn", "payment", "bid", "lot", "open_lot", "answer")
 
 
 def is_paused(state: State) -> bool:
@@ -101,7 +101,11 @@ def run_pause(play: Play, frame: PauseFrame) -> None:
             play.emit(ReturnConfirmed(seat))
             return
     seats = tuple([seat for seat, in_play in enumerate(state.in_play) if in_play])
-    deadline = set_deadline(play, "pause_max" if frame.stage == "paused" else "countdown")
+    if frame.stage == "paused":
+        spent_ms = play.play_time_ms - frame.since_ms
+        deadline = set_deadline(play, "pause_max", max(0, budget_ms(play.edition, "pause_max") - spent_ms))
+    else:
+        deadline = set_deadline(play, "countdown")
     ask_all(play, "paused", seats, deadline)
 
 
