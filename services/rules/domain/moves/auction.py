@@ -281,6 +281,8 @@ def pass_bid(play: Play, command: Command) -> Refusal | None:
 
 def lot_choices(edition: Edition, state: State, seat: int, bare: list[int]) -> tuple[LotChoice, ...]:
     """Own deeds that the seat may put up now, with the openings allowed (IND-OWNAUC-02, -03, -19, IND-DEBT-09)."""
+    if _covered(state, seat):
+        return ()
     if edition.own_auction == "mortgaged":
         bare = [cell for cell in edition.board.deeds if state.owners[cell] == seat and state.mortgaged_rounds[cell]]
     if state.counters:
@@ -332,7 +334,15 @@ def open_auction(play: Play, command: Command) -> Refusal | None:
     return None
 
 
+def _covered(state: State, seat: int) -> bool:
+    """Whether the seat has a payment to confirm that its cash covers: no debt yet, and no lot (BRA-OWNAUC-02)."""
+    debt = debt_of(state, seat)
+    return debt is not None and state.cash[seat] >= debt.total
+
+
 def _lot_refusal(edition: Edition, state: State, seat: int, cell: int, in_debt: bool) -> Refusal | None:
+    if _covered(state, seat):
+        return refuse(edition, "lot_not_allowed", "lot_window", "the cash covers the payment")
     if state.owners[cell] != seat:
         return refuse(edition, "not_owner", "lot", "only an own deed can be put up", {"cell": cell})
     if edition.own_auction == "mortgaged" and not state.mortgaged_rounds[cell]:
