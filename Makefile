@@ -10,8 +10,8 @@ PROTOS := $(shell find proto -name '*.proto' 2>/dev/null)
 TESTS ?= tests
 
 .DEFAULT_GOAL := help
-.PHONY: help setup proto proto-check proto-baseline fmt lint test test-full play demo bench rules-coverage mutants \
-	games lock clean settings
+.PHONY: help setup proto proto-check proto-baseline fmt lint test test-full play demo bench profile rules-coverage \
+	mutants games lock clean settings
 .DELETE_ON_ERROR:
 
 help: ## Print this list
@@ -103,6 +103,9 @@ games: setup ## Play GAMES whole games of bots without a network
 
 bench: setup ## Measure; prints the figures and writes bench.json
 	@$(PY) -m tests.bench
+
+profile: setup ## Show where the time of the embedded site goes
+	@$(PY) -m tests.bench.profile
 
 # ---- the program --------------------------------------------------------------------------------------------------
 

@@ -78,6 +78,10 @@ class EventStream(Protocol):
         """Appends (key, seq, payload) in this order. ServiceError UNAVAILABLE: some or none were appended."""
         ...
 
+    async def publish_all(self, batches: Mapping[str, Sequence[tuple[str, int, bytes]]]) -> None:
+        """`publish` for several topics at once."""
+        ...
+
     async def subscribe(
         self, topics: Sequence[str], *, cursors: Mapping[str, str] | None = None, gather_ms: int = 0
     ) -> Subscription:

@@ -56,6 +56,11 @@ class MemoryStream:
         for reader in self._readers.get(topic, ()):
             reader.wake(topic)
 
+    async def publish_all(self, batches: Mapping[str, Sequence[tuple[str, int, bytes]]]) -> None:
+        """`publish` for several topics at once."""
+        for topic, items in batches.items():
+            await self.publish(topic, items)
+
     async def subscribe(
         self, topics: Sequence[str], *, cursors: Mapping[str, str] | None = None, gather_ms: int = 0
     ) -> MemorySubscription:

@@ -10,7 +10,8 @@ from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
 from typing import Any, TypeVar, cast
 
 import grpc
-from redis.asyncio import Redis
+import hiredis
+from redis.asyncio import Connection, Redis
 from redis.exceptions import RedisError, ResponseError
 
 from services.kit.errors import ServiceError
@@ -45,14 +46,20 @@ class RedisStream:
 
     def connect(self) -> Redis:
         """A connection pool; each reader has its own, since a blocking read holds a connection."""
-        return Redis.from_url(self._url, socket_connect_timeout=2, socket_timeout=5 + _BLOCK_MS / 1000)
+        # Only the plain connection is ours: TLS and sockets of Unix keep the library's.
+        kind: dict[str, Any] = {"connection_class": _QuickConnection} if self._url.startswith("redis://") else {}
+        return Redis.from_url(self._url, socket_connect_timeout=2, socket_timeout=5 + _BLOCK_MS / 1000, **kind)
 
     async def publish(self, topic: str, items: Sequence[tuple[str, int, bytes]]) -> None:
+        await self.publish_all({topic: items})
+
+    async def publish_all(self, batches: Mapping[str, Sequence[tuple[str, int, bytes]]]) -> None:
         pipeline = self._publisher.pipeline(transaction=False)
-        for key, seq, payload in items:
-            pipeline.xadd(
-                self.prefix + topic, {"k": key, "s": seq, "p": payload}, maxlen=self.max_entries, approximate=True
-            )
+        for topic, items in batches.items():
+            for key, seq, payload in items:
+                pipeline.xadd(
+                    self.prefix + topic, {"k": key, "s": seq, "p": payload}, maxlen=self.max_entries, approximate=True
+                )
         try:
             await pipeline.execute()
         except _TROUBLE as error:
@@ -87,6 +94,15 @@ class RedisStream:
         await self._publisher.aclose()
 
 
+class _QuickConnection(Connection):
+    """Packs commands in C: one that reads a topic for each shard has more than a hundred arguments."""
+
+    def pack_command(self, *args: Any) -> list[bytes]:
+        name = args[0].decode() if isinstance(args[0], bytes) else str(args[0])
+        # A name of two words stands for two arguments.
+        return [hiredis.pack_command((*name.split(), *args[1:]))]
+
+
 class _Reader:
     """What both kinds of reading share: their own connection, and coming back after trouble."""
 
@@ -96,25 +112,27 @@ class _Reader:
         self._topics = {(stream.prefix + topic).encode(): topic for topic in topics}
         self._redis = stream.connect()
         self._closed = asyncio.Event()
+        self._reading: asyncio.Future[Any] | None = None
         self._backoff_s = _FIRST_BACKOFF_S
 
     async def close(self) -> None:
         """Ends the iteration, also one that is waiting."""
         self._closed.set()
         self._stream.forget(self)
+        if self._reading is not None:
+            self._reading.cancel()
         await self._redis.aclose()
 
     async def _unless_closed(self, read: Coroutine[Any, Any, T]) -> T | None:
         """The result of a read, None when the reader was closed meanwhile."""
-        reading = asyncio.ensure_future(read)
-        closing = asyncio.ensure_future(self._closed.wait())
+        reading = self._reading = asyncio.ensure_future(read)
         try:
-            await asyncio.wait((reading, closing), return_when=asyncio.FIRST_COMPLETED)
-            return reading.result() if reading.done() and not self._closed.is_set() else None
+            await asyncio.wait((reading,))
+            return None if self._closed.is_set() else reading.result()
         finally:
-            for task in (reading, closing):
-                task.cancel()
-            await asyncio.gather(reading, closing, return_exceptions=True)
+            self._reading = None
+            reading.cancel()
+            await asyncio.gather(reading, return_exceptions=True)
 
     async def _was_trimmed(self, name: bytes, first_read: bytes) -> bool:
         """Whether nothing is left before this entry in a stream so long that entries have been removed."""
@@ -177,15 +195,14 @@ class RedisSubscription(_Reader):
             late = [topic for name, topic in self._topics.items() if name not in self._cursors]
             await self.resolve()
             found += [Lagged(topic, "the event stream was away at the start") for topic in late]
+        # Waits for news, and looks after that whether all has been lost; without waiting where that is the question.
         pipeline = self._redis.pipeline(transaction=False)
+        pipeline.xread(self._streams(), count=_MAX_BATCH, block=1 if found or self._check_cursors else _BLOCK_MS)
         pipeline.get(self._stream.prefix + _GENERATION)
-        pipeline.xread(self._streams(), count=_MAX_BATCH)
-        generation, answer = await pipeline.execute()
+        answer, generation = await pipeline.execute()
         lost = await self._lost(generation)
         if lost or found:
             return found + [Lagged(self._topics[name], "the event stream has lost entries") for name in lost]
-        # Without news at once, wait for some; what is lost while we wait shows at the next turn.
-        answer = answer or await self._redis.xread(self._streams(), count=_MAX_BATCH, block=_BLOCK_MS)
         for name, entries in _pairs(answer):
             if len(entries) >= _MAX_BATCH and await self._was_trimmed(name, entries[0][0]):
                 found.append(Lagged(self._topics[name], "the reader was slower than the stream keeps entries"))
@@ -226,6 +243,12 @@ class RedisGroupSubscription(_Reader):
         self._consumer = consumer
         self._next_claim_s = 0.0
         self._made = False
+        self._acks: list[tuple[bytes, list[bytes]]] = []
+        self._is_waiting = False
+
+    async def close(self) -> None:
+        await self._send_acks()
+        await super().close()
 
     async def make_groups(self, start: bytes) -> list[str]:
         """Makes the groups that are missing, at `start`; returns their topics."""
@@ -256,9 +279,11 @@ class RedisGroupSubscription(_Reader):
             if lost:
                 return [Lagged(topic, "the event stream has lost entries") for topic in lost]
         try:
+            await self._send_acks()
             claimed = await self._claim()
             if claimed:
                 return claimed
+            self._is_waiting = True
             answer = await self._redis.xreadgroup(
                 self._group,
                 self._consumer,
@@ -271,6 +296,8 @@ class RedisGroupSubscription(_Reader):
                 raise
             self._made = False
             return []
+        finally:
+            self._is_waiting = False
         found: list[Delivery | Lagged] = []
         for name, entries in _pairs(answer):
             # A full answer that begins with the oldest entry there is: older ones may have gone unread.
@@ -300,11 +327,23 @@ class RedisGroupSubscription(_Reader):
         parsed = _entries(entries)
 
         async def ack() -> None:
-            # Lost acknowledgements only mean that the work comes again.
-            with contextlib.suppress(*_TROUBLE):
-                await self._redis.xack(name, self._group, *ids)
+            self._acks.append((name, ids))
+            if self._is_waiting or self._closed.is_set():
+                await self._send_acks()
 
         return [Delivery(self._topics[name], parsed, ack)]
+
+    async def _send_acks(self) -> None:
+        """Sends what has been acknowledged since the last read, together."""
+        acks, self._acks = self._acks, []
+        if not acks:
+            return
+        pipeline = self._redis.pipeline(transaction=False)
+        for name, ids in acks:
+            pipeline.xack(name, self._group, *ids)
+        # Lost acknowledgements only mean that the work comes again.
+        with contextlib.suppress(*_TROUBLE):
+            await pipeline.execute()
 
 
 def _pairs(answer: Any) -> list[tuple[bytes, list[tuple[bytes, Any]]]]:

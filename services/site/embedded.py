@@ -24,7 +24,7 @@ from services.bots.settings import BotsSettings
 from services.clock.settings import ClockSettings
 from services.kit.batches import LocalCaller
 from services.kit.calls import Stream
-from services.kit.server import Service, ServiceSettings
+from services.kit.server import Service, ServiceSettings, settle
 from services.kit.streams_memory import MemoryStream
 from services.rules.settings import RulesSettings
 from services.site.errors import CommandError
@@ -154,6 +154,7 @@ async def running(settings: Settings, folder: Path) -> AsyncIterator[Site]:
             for service, port in site.services:
                 started.append(service)
                 await service.start(port)
+            settle()
             yield site
         finally:
             for service in reversed(started):

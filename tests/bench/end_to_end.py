@@ -32,14 +32,17 @@ class Sums:
     update_bytes: int = 0
     command_bytes: int = 0
     times_ms: list[float] = field(default_factory=list)
+    answers_ms: list[float] = field(default_factory=list)
 
     def figures(self) -> dict[str, float]:
         """See docs/bench.md for the keys."""
-        times, count = sorted(self.times_ms), max(1, self.commands)
+        times, answers, count = sorted(self.times_ms), sorted(self.answers_ms), max(1, self.commands)
         return {
             "commands_per_s": round(self.commands / self.seconds, 1),
             "p50_ms": round(times[len(times) // 2], 3),
             "p99_ms": round(times[len(times) * 99 // 100], 3),
+            "answer_p50_ms": round(answers[len(answers) // 2], 3),
+            "answer_p99_ms": round(answers[len(answers) * 99 // 100], 3),
             "cpu_us_per_command": round((self.services_s + self.stores_s) / count * 1e6, 1),
             "cpu_us_per_command_services": round(self.services_s / count * 1e6, 1),
             "cpu_us_per_command_stores": round(self.stores_s / count * 1e6, 1),
@@ -73,6 +76,7 @@ class Turns:
         sums.update_bytes += answer["update_bytes"]
         sums.command_bytes += answer["command_bytes"]
         sums.times_ms += answer["times_ms"]
+        sums.answers_ms += answer["answers_ms"]
 
 
 def measure(

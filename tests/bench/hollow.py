@@ -131,8 +131,7 @@ class HollowTable(_Hollow):
             topics: dict[str, list[tuple[str, int, bytes]]] = {}
             for topic, item in [self._queue.popleft() for _ in range(min(len(self._queue), _MAX_PUBLISHED))]:
                 topics.setdefault(topic, []).append(item)
-            for topic, items in topics.items():
-                await self._stream.publish(topic, items)
+            await self._stream.publish_all(topics)
 
     async def _submit(self, request: table_pb.SubmitRequest) -> table_pb.SubmitResponse:
         table_id = request.table_id

@@ -7,7 +7,6 @@ import time
 
 from magnate.gateway.v1 import gateway_service_pb2 as pb
 
-from services.rules.editions.loader import load_catalogue
 from tests.support.site_clients import Visitors, refusal
 from tests.support.sites import LiveSite
 
@@ -19,7 +18,7 @@ async def test_without_a_session_there_is_nothing_but_facts(visitors: Visitors) 
     stranger = visitors.stranger()
     info = await stranger.ask(pb.GetServerInfoRequest())
     assert info.contract_version == "1.0"
-    assert [edition.edition for edition in info.editions] == [edition.id for edition in load_catalogue().newest()]
+    assert "industry" in [edition.edition for edition in info.editions]
     assert "normal" in info.bot_levels
     board = (await stranger.ask(pb.DescribeEditionRequest(edition="industry"))).edition
     assert len(board.cells) == 40

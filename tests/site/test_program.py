@@ -52,7 +52,7 @@ def test_wrong_arguments_are_named(arguments: list[str], expected: str, capsys: 
     ("arguments", "environ", "status", "expected"),
     [
         (["demo"], {"MAGNATE_LOG_LEVEL": "loud"}, 2, "MAGNATE_LOG_LEVEL is 'loud'; allowed is one of"),
-        (["demo", "--edition", "chess"], {}, 2, "there is no edition chess; try one of: industry"),
+        (["demo", "--edition", "chess"], {}, 2, "there is no edition chess; try one of: brands, "),
         (["demo", "--output", "/nowhere/game.mgl"], {}, 2, "there is no folder for /nowhere/game.mgl"),
         (["demo", "--seats", "7"], {}, 1, "seats"),
         (["play", "--continue"], {}, 1, "there is no kept game in"),

@@ -1,16 +1,22 @@
-"""Play at random: draws among everything that a decision lists."""
+"""Play at random: draws among everything that a decision lists.
+
+Some options leave to the client what it can reckon from the board and the standings (how a deal of free shape must
+balance, what a rent claim is about): those are drawn only where the edition and the state are given.
+"""
 
 from collections.abc import Callable, Sequence
-from functools import partial
+from dataclasses import dataclass
 from random import Random
 from typing import Any, get_args
 
 from services.rules.domain import commands as c
 from services.rules.domain.board import CELL_COUNT
 from services.rules.domain.commands import Action, Basket, Command
-from services.rules.domain.options import AmountRange, DeedChoice, Option, TradeChoice
+from services.rules.domain.edition import Edition
+from services.rules.domain.options import AmountRange, BuildingChoice, DeedChoice, Option, TradeChoice
 from services.rules.domain.parties import NONE
-from services.rules.domain.state import State
+from services.rules.domain.state import ClaimsFrame, State, TradeFrame
+from tests.support.bargaining import percent_up, random_offer
 
 _CLASSES: dict[str, Any] = {
     "".join("_" * (letter.isupper() and index > 0) + letter.lower() for index, letter in enumerate(kind.__name__)): kind
@@ -18,32 +24,44 @@ _CLASSES: dict[str, Any] = {
 }
 
 
-def random_action(rng: Random, options: Sequence[Option]) -> Action:
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What a client sees beside the options."""
+
+    edition: Edition
+    state: State
+
+
+def random_action(rng: Random, options: Sequence[Option], seen: Seen | None = None) -> Action:
     """One of the legal actions, the kinds alike likely, its parameters anywhere within their bounds."""
-    return action_of(rng, rng.choice(options))
+    return _draw(rng, options, seen)[1]
 
 
-def random_command(rng: Random, state: State, options: Sequence[Option]) -> Command:
+def random_command(rng: Random, state: State, options: Sequence[Option], edition: Edition | None = None) -> Command:
     """A legal command in a state that waits for one."""
-    option = rng.choice(options)
+    option, action = _draw(rng, options, Seen(edition, state) if edition is not None else None)
     decision_id = state.decision.id if state.decision is not None else 0
-    return Command(option.seat, decision_id, _in_state(rng, state, option) or action_of(rng, option))
+    return Command(option.seat, decision_id, action)
 
 
-def _in_state(rng: Random, state: State, option: Option) -> Action | None:
-    """What the listing leaves to the state: where the token stands, and who visited."""
-    if option.kind == "choose_cell":
-        return c.ChooseCell(rng.choice([cell for cell in range(CELL_COUNT) if cell != state.position[option.seat]]))
-    if option.kind == "claim_rent":
-        claim = rng.choice([claim for claim in state.rent_claims if claim.owner == option.seat])
-        return c.ClaimRent(claim.visitor, claim.cell)
-    return None
+def _draw(rng: Random, options: Sequence[Option], seen: Seen | None) -> tuple[Option, Action]:
+    for option in rng.sample(options, len(options)):
+        action = action_of(rng, option, seen)
+        if action is not None:
+            return option, action
+    raise AssertionError(f"nothing can be drawn from {options}")
 
 
-def action_of(rng: Random, option: Option) -> Action:
-    """An action within the bounds of one option."""
+def action_of(rng: Random, option: Option, seen: Seen | None = None) -> Action | None:
+    """An action within the bounds of one option; None if none was found, or not enough is seen."""
+    if option.kind in _BY_SIGHT and seen is not None:
+        return _BY_SIGHT[option.kind](rng, option, seen)
     make = _MAKERS.get(option.kind)
-    action: Action = make(rng, option) if make is not None else _CLASSES[option.kind]()
+    return make(rng, option) if make is not None else _plain(option)
+
+
+def _plain(option: Option) -> Action:
+    action: Action = _CLASSES[option.kind]()
     return action
 
 
@@ -53,39 +71,14 @@ def amount_in(rng: Random, amounts: AmountRange) -> int:
     return amounts.least + amounts.step * rng.choice((0, steps, rng.randint(0, steps), rng.randint(0, steps)))
 
 
-def _open_auction(rng: Random, option: Option) -> Action:
-    lot = rng.choice(option.lots)
-    return c.OpenAuction(lot.cell, amount_in(rng, lot.opening) if lot.opening is not None else 0)
-
-
-def _sell(rng: Random, option: Option) -> Action:
-    choice = rng.choice(option.buildings)
-    return c.SellBuildings((choice.cell,), choice.to_level)
-
-
-def _offer_trade(rng: Random, option: Option) -> Action:
-    assert option.trade is not None
-    give, get = rng.choice(deals(option.trade))(rng)
-    return c.OfferTrade(option.trade.to, give, get)
-
-
-def _offer_settlement(rng: Random, option: Option) -> Action:
-    assert option.trade is not None
-    give, _ = rng.choice(deals(option.trade))(rng)
-    return c.OfferSettlement(give)
+# ---- deals of the simple shape
 
 
 Deal = Callable[[Random], tuple[Basket, Basket]]
 
 
 def deals(trade: TradeChoice) -> list[Deal]:
-    """Every pair of deeds that may be offered to a partner; each is given its money when it is called.
-
-    Where the shape is free: one deal of anything for anything, which may be too far from balance, or leave a side
-    without the cash for its fees; the prices that tell are not in the listing.
-    """
-    if trade.free_shape:
-        return [partial(_free_deal, trade)]
+    """Every pair of deeds that may be offered to a partner; each is given its money when it is called."""
     found: list[Deal] = []
     for get_cell in trade.get_cells:
         for give_cell in (NONE, *trade.give_cells):
@@ -99,25 +92,6 @@ def deals(trade: TradeChoice) -> list[Deal]:
     return found
 
 
-def _free_deal(trade: TradeChoice, rng: Random) -> tuple[Basket, Basket]:
-    own_cash = trade.exchange_cash.greatest if trade.exchange_cash is not None else 0
-    give = _basket(rng, own_cash, trade.give_cells, trade.give_release_cards)
-    get = _basket(rng, trade.sale_cash_greatest, trade.get_cells, trade.get_release_cards)
-    return give, get
-
-
-def _basket(rng: Random, cash: int, cells: Sequence[int], cards: Sequence[str]) -> Basket:
-    """Some of what a side has; empty only if it has nothing."""
-    some_cells = tuple(sorted(rng.sample(cells, rng.randint(0, min(2, len(cells))))))
-    some_cards = tuple(rng.sample(cards, rng.randint(0, min(1, len(cards)))))
-    nothing_yet = not some_cells and not some_cards
-    least = 1 if nothing_yet else 0
-    money = rng.choice((least, rng.randint(least, cash))) if cash >= least else 0
-    if nothing_yet and not cash:
-        return Basket(0, tuple(cells[:1]), () if cells else tuple(cards[:1]))
-    return Basket(money, some_cells, some_cards)
-
-
 def _exchange(get_cell: int, give_cell: int, cash: AmountRange) -> Deal:
     cells = () if give_cell == NONE else (give_cell,)
     return lambda rng: (Basket(amount_in(rng, cash), cells), Basket(cells=(get_cell,)))
@@ -127,8 +101,26 @@ def _sale(cell: int, price: AmountRange) -> Deal:
     return lambda rng: (Basket(cells=(cell,)), Basket(amount_in(rng, price)))
 
 
-def _some(rng: Random, deeds: Sequence[DeedChoice]) -> tuple[int, ...]:
-    return tuple(deed.cell for deed in deeds if rng.random() < 0.5)
+def _offer_trade(rng: Random, option: Option) -> Action | None:
+    trade = option.trade
+    assert trade is not None
+    if trade.free_shape:
+        return None
+    give, get = rng.choice(deals(trade))(rng)
+    return c.OfferTrade(trade.to, give, get)
+
+
+# ---- kinds whose option tells all
+
+
+def _open_auction(rng: Random, option: Option) -> Action:
+    lot = rng.choice(option.lots)
+    return c.OpenAuction(lot.cell, amount_in(rng, lot.opening) if lot.opening is not None else 0)
+
+
+def _sell(rng: Random, option: Option) -> Action:
+    choice = rng.choice(option.buildings)
+    return c.SellBuildings((choice.cell,), choice.to_level)
 
 
 def _bid(rng: Random, option: Option) -> Action:
@@ -136,11 +128,10 @@ def _bid(rng: Random, option: Option) -> Action:
     return c.Bid(amount_in(rng, option.range))
 
 
-#: the kinds whose commands have parameters
-_MAKERS: dict[str, Callable[[Random, Option], Action]] = {
+_MAKERS: dict[str, Callable[[Random, Option], Action | None]] = {
     "use_release_card": lambda rng, option: c.UseReleaseCard(option.deck),
     "choose_move": lambda rng, option: c.ChooseMove(rng.choice(("first", "second", "sum"))),
-    "choose_cell": lambda rng, option: c.ChooseCell(rng.randrange(CELL_COUNT)),
+    "choose_cell": lambda rng, option: None,
     "place_bet": lambda rng, option: c.PlaceBet(tuple(sorted(rng.sample(range(1, 7), rng.randint(1, 3))))),
     "choose_building": lambda rng, option: c.ChooseBuilding(rng.choice(option.buildings).cell),
     "bid": _bid,
@@ -150,10 +141,97 @@ _MAKERS: dict[str, Callable[[Random, Option], Action]] = {
     "mortgage": lambda rng, option: c.Mortgage(rng.choice(option.deeds).cell),
     "redeem": lambda rng, option: c.Redeem(rng.choice(option.deeds).cell),
     "offer_trade": _offer_trade,
-    "offer_settlement": _offer_settlement,
+    "offer_settlement": lambda rng, option: None,
     "sell_to_bank": lambda rng, option: c.SellToBank(rng.choice(option.deeds).cell),
-    "choose_estate": lambda rng, option: c.ChooseEstate(_some(rng, option.deeds)),
+    "choose_estate": lambda rng, option: c.ChooseEstate(()),
     "claim_buildings": lambda rng, option: c.ClaimBuildings(tuple(choice.cell for choice in option.buildings[:1])),
-    "claim_rent": lambda rng, option: c.ClaimRent(0, rng.choice(option.deeds).cell),
-    "vote_pause": lambda rng, option: c.VotePause(rng.random() < 0.5),
+    "claim_rent": lambda rng, option: None,
+    "vote_pause": lambda rng, option: c.VotePause(rng.random() < 0.7),
+}
+
+
+# ---- kinds for which one has to look
+
+
+def _free_offer(rng: Random, option: Option, seen: Seen) -> Action | None:
+    trade = option.trade
+    assert trade is not None
+    return random_offer(rng, seen.edition, seen.state, option) if trade.free_shape else _offer_trade(rng, option)
+
+
+def _other_cell(rng: Random, option: Option, seen: Seen) -> Action:
+    here = seen.state.position[option.seat]
+    return c.ChooseCell((here + rng.randrange(1, CELL_COUNT)) % CELL_COUNT)
+
+
+def _rent_claim(rng: Random, option: Option, seen: Seen) -> Action:
+    claim = rng.choice([claim for claim in seen.state.rent_claims if claim.owner == option.seat])
+    return c.ClaimRent(claim.visitor, claim.cell)
+
+
+def _affordable(rng: Random, choices: Sequence[DeedChoice], cash: int) -> tuple[int, ...]:
+    cells = []
+    for deed in rng.sample(choices, len(choices)):
+        if rng.random() < 0.6 and deed.amount <= cash:
+            cash -= deed.amount
+            cells.append(deed.cell)
+    return tuple(cells)
+
+
+def _estate(rng: Random, option: Option, seen: Seen) -> Action:
+    return c.ChooseEstate(_affordable(rng, option.deeds, seen.state.cash[option.seat]))
+
+
+def _pieces(rng: Random, choices: Sequence[BuildingChoice], cash: int, stock: int) -> tuple[int, ...]:
+    """Some streets in any order, one step each, as far as cash and stock go (`stock` -1: without end)."""
+    cells: list[int] = []
+    for choice in rng.sample(choices, len(choices)):
+        if choice.amount <= cash and len(cells) != stock and rng.random() < 0.6:
+            cash -= choice.amount
+            cells.append(choice.cell)
+    return tuple(cells)
+
+
+def _claim_buildings(rng: Random, option: Option, seen: Seen) -> Action:
+    state, frame = seen.state, seen.state.agenda[-1]
+    assert isinstance(frame, ClaimsFrame)
+    stock = state.supply_hotels if frame.hotels else state.supply_houses
+    return c.ClaimBuildings(_pieces(rng, option.buildings, state.cash[option.seat], stock))
+
+
+def _build(rng: Random, option: Option, seen: Seen) -> Action:
+    """One piece, or, where orders of several are taken, some of one kind."""
+    one = rng.choice(option.buildings)
+    if seen.edition.supply_short != "claim_auction" or rng.random() < 0.5:
+        return c.Build((one.cell,))
+    state, houses = seen.state, seen.edition.houses_under_hotel
+    hotels = one.to_level > houses
+    alike = [choice for choice in option.buildings if (choice.to_level > houses) == hotels]
+    stock = state.supply_hotels if hotels else state.supply_houses
+    return c.Build(_pieces(rng, alike, state.cash[option.seat], stock) or (one.cell,))
+
+
+def _accept(rng: Random, option: Option, seen: Seen) -> Action:
+    """Redeems some of the mortgaged deeds got, if the cash covers that; an offer that fell through takes none."""
+    edition, state = seen.edition, seen.state
+    offer = state.agenda[-1]
+    assert isinstance(offer, TradeFrame)
+    cells = [cell for cell in offer.give.cells if state.mortgaged_rounds[cell] and rng.random() < 0.5]
+    price = edition.board.price
+    kept = [cell for cell in offer.give.cells if state.mortgaged_rounds[cell] and cell not in cells]
+    due = sum(percent_up(price[cell], edition.redeem_cost or 0) for cell in cells)
+    due += sum(percent_up(price[cell], edition.mortgage_transfer_fee or 0) for cell in kept)
+    left = state.cash[option.seat] + offer.give.cash - offer.get.cash
+    return c.AcceptTrade(tuple(cells)) if cells and edition.mortgage_transfer_fee and left >= due else c.AcceptTrade()
+
+
+_BY_SIGHT: dict[str, Callable[[Random, Option, Seen], Action | None]] = {
+    "offer_trade": _free_offer,
+    "offer_settlement": _free_offer,
+    "choose_cell": _other_cell,
+    "claim_rent": _rent_claim,
+    "choose_estate": _estate,
+    "claim_buildings": _claim_buildings,
+    "build": _build,
+    "accept_trade": _accept,
 }

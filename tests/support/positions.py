@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import Self
 
+from services.rules.application.new_games import team_of
 from services.rules.domain.agenda import run
 from services.rules.domain.chance import SCRIPT
 from services.rules.domain.edition import Edition
@@ -23,6 +24,8 @@ from services.rules.domain.state import (
     TurnFrame,
 )
 from services.rules.editions.loader import load_catalogue
+from services.rules.editions.ports import Overrides
+from services.rules.editions.shelf import with_overrides
 
 CATALOGUE = load_catalogue()
 SEED = bytes(range(32))
@@ -33,15 +36,21 @@ Cell = str | int
 
 def seat_kinds(seating: Seating, seats: int) -> tuple[SeatKind, ...]:
     """The usual seats of a table: people, bots, or one person (seat 0) against bots."""
-    if seating == "people":
-        return ("person",) * seats
-    return ("bot" if seating == "bots" else "person", *("bot",) * (seats - 1))
+    first: SeatKind = "bot" if seating == "bots" else "person"
+    others: SeatKind = "person" if seating in ("people", "mixed") else "bot"
+    return (first, *(others,) * (seats - 1))
 
 
-def opening_draws(edition: Edition, first: int) -> tuple[int, ...]:
-    """Draws of a new game in which `first` starts and every deck keeps the order of its file."""
+def opening_draws(edition: Edition, first: int, seats: int) -> tuple[int, ...]:
+    """Draws of a new game in which `first` starts; every deck, and the deeds dealt, keep the order of their file."""
     decks = [index for cards in edition.decks.values() for index in range(len(cards) - 1, 0, -1)]
-    return (*(() if edition.first_player == "person" else (first,)), *decks)
+    if edition.deck_cycle == "file_order":
+        decks = []
+    deeds = range(len(edition.board.deeds) - 1, 0, -1) if edition.deal_deeds else ()
+    if edition.first_player == "high_roll":
+        rolls = [die for seat in range(seats) for die in ((5, 5) if seat == first else (0, 0))]
+        return (*decks, *rolls, *deeds)
+    return (*(() if edition.first_player == "person" else (first,)), *decks, *deeds)
 
 
 class Position:
@@ -50,15 +59,24 @@ class Position:
     Facts come first, then one of the methods that open a decision: `turn_of`, `managing`, `landing`, `owing`.
     """
 
-    def __init__(self, edition: str, seating: Seating, kinds: tuple[SeatKind, ...], first: int, grace_ms: int) -> None:
-        self.edition = CATALOGUE.get(edition).at(seating)
+    def __init__(
+        self,
+        edition: str,
+        seating: Seating,
+        kinds: tuple[SeatKind, ...],
+        first: int,
+        grace_ms: int,
+        overrides: Overrides = (),
+    ) -> None:
+        self.edition = with_overrides(CATALOGUE.get(edition).at(seating), overrides)
         setup = Setup(
             seating=seating,
-            seats=tuple(SeatSetup(kind, seat) for seat, kind in enumerate(kinds)),
+            seats=tuple(SeatSetup(kind, team_of(self.edition, seat)) for seat, kind in enumerate(kinds)),
             server_seed=SEED,
             grace_ms=grace_ms,
+            overrides=overrides,
             algorithm=SCRIPT,
-            script=opening_draws(self.edition, first),
+            script=opening_draws(self.edition, first, len(kinds)),
         )
         self.now_ms = 0
         begun = begin(self.edition, setup, self.now_ms)
@@ -96,7 +114,8 @@ class Position:
 
     def owning_group(self, seat: int, group: str, *levels: int) -> Self:
         """A whole group of a seat, with the levels of its cells in board order (none given: bare)."""
-        for cell, level in zip(self.edition.board.group_cells[group], levels or (0, 0, 0), strict=False):
+        cells = self.edition.board.group_cells[group]
+        for cell, level in zip(cells, levels or (0,) * len(cells), strict=False):
             self.owning(seat, cell).building(cell, level)
         return self
 
@@ -105,6 +124,17 @@ class Position:
         number = self.cell(cell)
         move_pieces(self.edition, self.state, self.state.levels[number], level)
         self.state.levels[number] = level
+        return self
+
+    def mortgaged(self, *cells: Cell, since: int = 1) -> Self:
+        """Owned deeds that are mortgaged, since a round."""
+        for cell in cells:
+            self.state.mortgaged_rounds[self.cell(cell)] = since
+        return self
+
+    def with_strikes(self, seat: int, count: int) -> Self:
+        """Strikes of a seat in a row."""
+        self.state.strikes[seat] = count
         return self
 
     def branches_left(self, count: int, holder: int) -> Self:
@@ -215,11 +245,11 @@ class Position:
         self.state.turn_seat = seat
         return self._open(TurnFrame(seat, "manage"))
 
-    def landing(self, seat: int, cell: Cell, dice: tuple[int, int] = (1, 2)) -> Self:
+    def landing(self, seat: int, cell: Cell, dice: tuple[int, int] = (1, 2), third: int = 0) -> Self:
         """A seat arrives on a cell by these dice; `events` are those of the landing."""
         self.state.turn_seat = seat
         self.state.last_roll = dice
-        return self.at(seat, cell)._open(TurnFrame(seat, "roll"), RollFrame(seat, dice, 0, False, "landing"))
+        return self.at(seat, cell)._open(TurnFrame(seat, "roll"), RollFrame(seat, dice, third, False, "landing"))
 
     def owing(
         self, seat: int, amount: int, *creditors: int, turn: int = NONE, reason: MoneyReason = "card", cell: Cell = NONE

@@ -10,6 +10,7 @@ events over the state before gives exactly the state after, that the state befor
 is legal unless the game is over. After a refusal it checks that nothing changed.
 """
 
+import json
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import TypeVar
@@ -23,7 +24,7 @@ from services.rules.domain.legal import legal_actions
 from services.rules.domain.options import Option, OptionKind
 from services.rules.domain.refusals import Reason, Refusal
 from services.rules.domain.state import DeadlineKind, Seating, SeatKind
-from tests.support.positions import Cell, Position, seat_kinds
+from tests.support.positions import CATALOGUE, Cell, Position, seat_kinds
 
 E = TypeVar("E", bound=Event)
 
@@ -33,18 +34,22 @@ Payment = tuple[int, int, int, str]
 
 def a_game(
     seats: int = 2,
-    seating: Seating = "people",
+    seating: Seating | None = None,
     *,
     first: int = 0,
     kinds: tuple[SeatKind, ...] = (),
     edition: str = "industry",
     grace_ms: int = 0,
+    overrides: Mapping[str, object] | None = None,
 ) -> "Game":
     """A game that has just begun at play time 0 and waits for the first roll of seat `first`.
 
-    Every deck has the order of its file; everybody has the cash of the start and stands on it.
+    Every deck has the order of its file; everybody has the cash of the start and stands on it. Without a `seating` it
+    is the edition's first one, with people alone. `overrides`: parameter -> value as in JSON (None: never).
     """
-    return Game(edition, seating, kinds or seat_kinds(seating, seats), first, grace_ms)
+    where = seating or CATALOGUE.get(edition).seating[0]
+    changes = tuple((name, json.dumps(value)) for name, value in (overrides or {}).items())
+    return Game(edition, where, kinds or seat_kinds(where, seats), first, grace_ms, changes)
 
 
 class Game(Position):
@@ -61,10 +66,14 @@ class Game(Position):
         """A seat's command, which must be accepted."""
         return self._accept(self.command(seat, action), after_ms)
 
-    def roll(self, seat: int, die1: int, die2: int, *draws: int, after_ms: int = 0) -> "Game":
-        """A seat rolls these dice; `draws` are further values of the generator, such as the index of a random trip."""
+    def roll(self, seat: int, die1: int, die2: int, *draws: int, third: int = 0, after_ms: int = 0) -> "Game":
+        """A seat rolls these dice (`third`: the face of the third die, 1 to 6; 0: it is not thrown).
+
+        `draws` are further values of the generator, such as the index of a random trip.
+        """
         config, drawn = self.state.config, self.state.draws
-        script = (*config.script[:drawn], die1 - 1, die2 - 1, *draws, *config.script[drawn:])
+        dice = (die1 - 1, die2 - 1, third - 1) if third else (die1 - 1, die2 - 1)
+        script = (*config.script[:drawn], *dice, *draws, *config.script[drawn:])
         self.state.config = replace(config, script=script)
         return self.do(seat, c.Roll(), after_ms=after_ms)
 
@@ -138,6 +147,11 @@ class Game(Position):
         """Kind and seat of the open decision."""
         decision = self.state.decision
         return (decision.kind, decision.seats[0]) if decision is not None else None
+
+    @property
+    def asked_seats(self) -> tuple[int, ...]:
+        """All seats of the open decision."""
+        return self.state.decision.seats if self.state.decision is not None else ()
 
     @property
     def deadline(self) -> tuple[str, int] | None:

@@ -26,7 +26,7 @@ from tests.support.sites import LiveSite
 
 #: answers that bring their one caller a secret of his own
 _WITH_SECRET = frozenset({"CreateSession", "RenewSession", "CreateTable", "JoinTable", "ReclaimSeat"})
-_WAIT_S = 60.0
+_WAIT_S = 30.0
 _RUINOUS = ("declare_bankruptcy", "accept_trade", "offer_trade", "buy", "roll", "decline", "pass", "end_turn")
 _numbers = itertools.count(1)
 
@@ -93,9 +93,8 @@ class Watcher:
         self.updates: list[update_pb2.Update] = []
 
     async def next(self) -> pb.WatchResponse:
-        """The next message, whatever it is; a test fails if none comes for long."""
-        async with asyncio.timeout(_WAIT_S):
-            raw = await anext(self._stream)
+        """The next message, whatever it is."""
+        raw = await anext(self._stream)
         self._heard.append(raw)
         message = pb.WatchResponse.FromString(raw)
         if message.HasField("update"):
@@ -103,29 +102,28 @@ class Watcher:
             self.updates.append(message.update)
         return message
 
+    async def first(self, kind: str) -> pb.WatchResponse:
+        """The next message of a kind; a test fails if none comes for long, or the watch ends before."""
+        async with asyncio.timeout(_WAIT_S):
+            while not (message := await self.next()).HasField(kind):  # type: ignore[arg-type]
+                assert not message.HasField("ended"), message
+        return message
+
     async def snapshot(self) -> update_pb2.Snapshot:
         """The snapshot that it begins with."""
-        while not (message := await self.next()).HasField("snapshot"):
-            _not_ended(message)
-        return message.snapshot
+        return (await self.first("snapshot")).snapshot
 
     async def update(self) -> update_pb2.Update:
         """The next update."""
-        while not (message := await self.next()).HasField("update"):
-            _not_ended(message)
-        return message.update
+        return (await self.first("update")).update
 
     async def table(self) -> table_pb2.Table:
         """The next message about the table outside its game."""
-        while not (message := await self.next()).HasField("table"):
-            _not_ended(message)
-        return message.table
+        return (await self.first("table")).table
 
     async def ended(self) -> pb.WatchEnded:
         """How it ends for the table."""
-        while not (message := await self.next()).HasField("ended"):
-            pass
-        return message.ended
+        return (await self.first("ended")).ended
 
     async def reach(self, seq: int) -> update_pb2.Update:
         """The update that reaches this number."""
@@ -139,10 +137,6 @@ class Watcher:
             assert len(self.updates) < limit, f"no end after {limit} commands"
             await self.update()
         return self.updates[-1]
-
-
-def _not_ended(message: pb.WatchResponse) -> None:
-    assert not message.HasField("ended"), message
 
 
 @dataclass
@@ -175,6 +169,14 @@ class People:
             if cash is not None and cash.greatest > 0:
                 action = OfferTrade(trade.to, Basket(cash.greatest), Basket(cells=trade.get_cells[:1]))
         chosen = Command(seat, known.id, action)
+        return command_pb2.Command.FromString(write_command(chosen, f"c{next(_numbers)}"))
+
+    def offering(self, decision: decision_pb2.Decision) -> command_pb2.Command:
+        """An offer to somebody where one may be made; else what brings one nearer."""
+        known, options = read_decision(decision)
+        kinds: dict[str, Option] = {option.kind: option for option in options if option.seat == known.seats[0]}
+        name = next(name for name in ("offer_trade", *_RUINOUS, *kinds) if name in kinds)
+        chosen = Command(known.seats[0], known.id, random_action(self.draw, [kinds[name]]))
         return command_pb2.Command.FromString(write_command(chosen, f"c{next(_numbers)}"))
 
     async def submit(self, command: command_pb2.Command, *, guest: Guest | None = None) -> pb.SubmitResponse:

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import asyncio
 import os
+import random
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -23,7 +25,7 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from magnate.gateway.v1 import gateway_service_pb2 as pb
 from magnate.gateway.v1 import gateway_service_pb2_grpc
 
-from tests.support.servers import PostgresServer, RedisServer, free_port, private_folder
+from tests.support.servers import PostgresServer, RedisServer, private_folder
 
 #: the services in the order of their start, and the settings of their ports
 PORTS = {
@@ -242,13 +244,25 @@ def distributed_site(postgres: PostgresServer) -> Iterator[LiveSite]:
 
 
 def _settings() -> dict[str, str]:
-    ports = {name: str(free_port()) for name in (*PORTS.values(), "MAGNATE_WEB_PORT")}
+    ports = {name: str(_lasting_port()) for name in (*PORTS.values(), "MAGNATE_WEB_PORT")}
     return _SETTINGS | ports
+
+
+def _lasting_port() -> int:
+    """A free port below those that the system gives to connections: it is still free after a restart."""
+    while True:
+        port = random.randrange(15_000, 32_000)
+        with socket.socket() as probe:
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+            return port
 
 
 def _add_process(site: LiveSite, name: str, arguments: list[str], port: str) -> None:
     site.processes[name] = SiteProcess(name, arguments, int(port), site.folder / f"{name}.log")
-    site.metrics_ports[name] = free_port()
+    site.metrics_ports[name] = _lasting_port()
 
 
 @contextmanager

@@ -110,6 +110,8 @@ def test_in_a_debt_buildings_go_first_then_auctions_then_the_bank_then_all() -> 
         dec.LegalAction(sell_buildings=sales),
         dec.LegalAction(surrender=True),
     )
+    assert least_spending(decision, 0, "id") == [], "standing rights are not used outside a debt"
+    decision.kind = dec.DECISION_KIND_PAYMENT
     commands = least_spending(decision, 0, "id")
     assert _kinds(commands) == [
         "sell_buildings",

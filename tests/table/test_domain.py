@@ -32,8 +32,8 @@ def test_what_cannot_be_an_id_is_not_looked_for(text: str) -> None:
         (2, 1, INDUSTRY, None),
         (1, 1, OTHERS, Seating.MIXED),
         (3, 2, OTHERS, Seating.MIXED),
-        (2, 0, OTHERS, None),
-        (0, 2, OTHERS, None),
+        (2, 0, OTHERS, Seating.MIXED),
+        (0, 2, OTHERS, Seating.MIXED),
     ],
 )
 def test_a_seating_follows_from_who_sits(

@@ -1,7 +1,7 @@
 """Building, and where the pieces go when the bank runs short of them (IND-BOT-12)."""
 
 from services.bots.domain.dangers import reserve
-from services.bots.domain.holdings import GroupWorth, group_worths, whole_groups
+from services.bots.domain.holdings import GroupWorth, group_worths, street_rent, whole_groups
 from services.rules.domain.commands import Action, Build, Redeem, SellBuildings
 from services.rules.domain.edition import Edition
 from services.rules.domain.options import BuildingChoice, Option
@@ -13,8 +13,12 @@ SHORT = 1
 
 def rent_step(edition: Edition, cell: int, from_level: int, to_level: int) -> int:
     """Rent that a street wins (or loses) between two levels."""
-    rents = edition.board.rents[cell]
-    return rents[to_level] - rents[from_level]
+    return street_rent(edition, cell, to_level) - street_rent(edition, cell, from_level)
+
+
+def step_rate(edition: Edition, state: State, choice: BuildingChoice) -> int:
+    """Rent that a step wins, in percent of its cost."""
+    return rent_step(edition, choice.cell, state.levels[choice.cell], choice.to_level) * 100 // max(1, choice.amount)
 
 
 def build(edition: Edition, state: State, choices: tuple[BuildingChoice, ...], seat: int) -> Action | None:
@@ -25,7 +29,7 @@ def build(edition: Edition, state: State, choices: tuple[BuildingChoice, ...], s
     for choice in choices:
         if choice.amount > spendable or _wanted_elsewhere(edition, state, choice, seat):
             continue
-        rate = rent_step(edition, choice.cell, state.levels[choice.cell], choice.to_level) * 100 // choice.amount
+        rate = step_rate(edition, state, choice)
         if rate > best_rate:
             best, best_rate = choice, rate
     return None if best is None else Build((best.cell,))
@@ -101,10 +105,8 @@ def _blocked_street(edition: Edition, state: State, seat: int, kind: str) -> tup
 
 
 def _limit_used(state: State, seat: int) -> bool:
-    """Whether the seat has built in this visit, or in a turn that allows one step."""
-    return any(
-        scope in ("visit", "turn") and what == "build" and seat in keys[:1] for scope, what, keys in state.counters
-    )
+    """Whether the seat has built in this visit of its token."""
+    return ("visit", "build", (seat,)) in state.counters
 
 
 def redeem(edition: Edition, state: State, option: Option | None, seat: int) -> Action | None:

@@ -1,46 +1,43 @@
 """Deals: a seat weighs its own gain against its partner's, the same whoever proposes (IND-BOT-11)."""
 
+from services.bots.domain.bargains import Bargain, exchange_bounds, fees, is_good, owed_to, sale_bounds
 from services.bots.domain.dangers import reserve
-from services.bots.domain.holdings import completes, gain_of, group_worths, loss_of, owned_of, swap_gain
+from services.bots.domain.holdings import burden, completes, gain_of, group_worths, loss_of, owned_of, swap_gain
 from services.rules.domain.commands import AcceptTrade, Action, Basket, OfferTrade, RefuseTrade
 from services.rules.domain.edition import Edition
 from services.rules.domain.options import AmountRange, Option, TradeChoice
 from services.rules.domain.parties import BANK, NONE
-from services.rules.domain.state import PaymentFrame, State, TradeFrame
+from services.rules.domain.state import State, TradeFrame
 
-#: part of the partner's gain that a deal must bring oneself, in percent: his gain is a danger
-ENVY = 35
-#: least gain, in units, for which a deal is worth the trouble
-LEAST_GAIN = 10
+__all__ = ["affordable", "answer_offer", "fair_price", "is_good", "propose", "sale_price"]
+
 #: money in a proposal is rounded up to such steps
 ROUND_TO = 5
 
 
-def is_good(own_gain: int, partner_gain: int) -> bool:
-    """Whether a side agrees to a deal with these gains, cash included."""
-    return own_gain * 100 >= LEAST_GAIN * 100 + max(0, partner_gain) * ENVY
-
-
-def answer_offer(edition: Edition, state: State, seat: int) -> Action:
-    """Accepts what is good for the seat and leaves it some of its reserve."""
+def answer_offer(edition: Edition, state: State, seat: int, accept: Option | None) -> Action:
+    """Accepts what is good for the seat and leaves it some of its reserve; from an ally anything (BRA-BOT-02)."""
     offer = state.agenda[-1]
-    if not isinstance(offer, TradeFrame):
+    if accept is None or not isinstance(offer, TradeFrame):
         return RefuseTrade()
-    owed = _owed_to(state, seat) if offer.settles else 0
-    own = swap_gain(edition, state, seat, offer.give.cells, offer.get.cells) + offer.give.cash - offer.get.cash - owed
-    partner = swap_gain(edition, state, offer.from_seat, offer.get.cells, offer.give.cells)
-    partner += offer.get.cash - offer.give.cash + owed
-    if is_good(own, partner) and offer.get.cash <= affordable(edition, state, seat):
+    seats = state.config.seats
+    if seats[offer.from_seat].team == seats[seat].team:
+        return AcceptTrade()
+    bargain = _of_offer(edition, state, offer)
+    paid = offer.get.cash - offer.give.cash + fees(edition, state, offer.give.cells)
+    if is_good(bargain.partner, bargain.own) and paid <= affordable(edition, state, seat):
         return AcceptTrade()
     return RefuseTrade()
 
 
-def _owed_to(state: State, seat: int) -> int:
-    for frame in reversed(state.agenda):
-        if isinstance(frame, PaymentFrame):
-            due = sum(claim.amount for claim in frame.claims if claim.payee == seat)
-            return min(due, state.cash[frame.payer])
-    return 0
+def _of_offer(edition: Edition, state: State, offer: TradeFrame) -> Bargain:
+    """What an open offer brings each side, the debt that it settles included."""
+    give, get = offer.give, offer.get
+    owed = owed_to(edition, state, offer.to_seat) if offer.settles else 0
+    cards = edition.jail_fine * (len(give.release_cards) - len(get.release_cards))
+    own = swap_gain(edition, state, offer.from_seat, get.cells, give.cells) + get.cash - give.cash - cards + owed
+    partner = swap_gain(edition, state, offer.to_seat, give.cells, get.cells) + give.cash - get.cash + cards - owed
+    return Bargain(own, partner - fees(edition, state, give.cells))
 
 
 def affordable(edition: Edition, state: State, seat: int) -> int:
@@ -54,8 +51,7 @@ def fair_price(own: int, partner: int, bounds: AmountRange, most: int) -> int | 
     A quarter of the way from the least that the partner accepts to the most that the proposer would pay. None if
     there is no such sum within the bounds and `most`.
     """
-    least = -(-(100 * LEAST_GAIN + ENVY * max(0, own) - 100 * partner) // (100 + ENVY))
-    greatest = (100 * own - 100 * LEAST_GAIN - ENVY * partner) // (100 + ENVY)
+    least, greatest = Bargain(own, partner).prices()
     if least > greatest:
         return None
     wanted = max(bounds.least, least + (greatest - least) // 4)
@@ -69,7 +65,12 @@ def fair_price(own: int, partner: int, bounds: AmountRange, most: int) -> int | 
 
 
 def propose(edition: Edition, state: State, options: list[Option], seat: int) -> Action | None:
-    """The best exchange at a fair price that completes a group of the seat; failing that, one that comes nearer."""
+    """The best exchange at a fair price that completes a group of the seat; failing that, one that comes nearer.
+
+    Once a turn: who was refused does not insist.
+    """
+    if ("turn", "trade", (seat,)) in state.counters:
+        return None
     most = affordable(edition, state, seat)
     best: tuple[int, OfferTrade] | None = None
     nearer: list[tuple[TradeChoice, int]] = []
@@ -106,14 +107,15 @@ def _exchange(
 ) -> tuple[int, OfferTrade] | None:
     """(the seat's gain, offer) of one pair of deeds, got and given, if both sides would agree."""
     cell, given = pair
-    bounds = choice.exchange_range(cell, given)
+    bounds = exchange_bounds(edition, state, choice, cell, given)
     if bounds is None:
         return None
     gives = () if given == NONE else (given,)
-    own = swap_gain(edition, state, seat, (cell,), gives)
-    partner = swap_gain(edition, state, choice.to, gives, (cell,))
-    cash = fair_price(own, partner, bounds, most)
-    if cash is None:
+    own_fee, partner_fee = fees(edition, state, (cell,)), fees(edition, state, gives)
+    own = swap_gain(edition, state, seat, (cell,), gives) - own_fee
+    partner = swap_gain(edition, state, choice.to, gives, (cell,)) - partner_fee
+    cash = fair_price(own, partner, bounds, most - own_fee)
+    if cash is None or state.cash[choice.to] + cash < partner_fee:
         return None
     return own - cash, OfferTrade(choice.to, Basket(cash, gives), Basket(0, (cell,)))
 
@@ -133,11 +135,14 @@ def _spare_cells(edition: Edition, state: State, choice: TradeChoice, seat: int,
 
 def sale_price(edition: Edition, state: State, choice: TradeChoice, seat: int, cell: int) -> int | None:
     """What a debtor asks of a rival for a deed: near the most that the rival would pay, if he pays the least at all."""
-    bounds = choice.sale_range(cell)
-    if bounds is None or choice.bound(NONE, cell) is not None:
+    bounds = sale_bounds(edition, state, choice, cell)
+    if bounds is None:
         return None
-    partner, own = gain_of(edition, state, choice.to, cell), -loss_of(edition, state, seat, cell)
-    # The rival agrees while partner - price >= LEAST_GAIN + ENVY * max(0, own + price).
-    most = min(partner - LEAST_GAIN, (100 * (partner - LEAST_GAIN) - ENVY * own) // (100 + ENVY))
-    price = min(bounds.greatest, most, affordable(edition, state, choice.to))
+    due = burden(edition, state, cell)
+    fee = fees(edition, state, (cell,))
+    partner = gain_of(edition, state, choice.to, cell) - due - fee
+    own = due - loss_of(edition, state, seat, cell)
+    # The rival agrees while a price leaves him a fair share of what both win by it.
+    most = Bargain(partner, own).prices()[1]
+    price = min(bounds.greatest, most, affordable(edition, state, choice.to) - fee)
     return price if price >= bounds.least else None

@@ -74,6 +74,13 @@ def loss_of(edition: Edition, state: State, seat: int, cell: int) -> int:
     return edition.board.price[cell] + group.bonus[owned] - group.bonus[owned - 1]
 
 
+def burden(edition: Edition, state: State, cell: int) -> int:
+    """What has to be paid to free a mortgaged deed, in units; 0 if it is free."""
+    if not state.mortgaged_rounds[cell]:
+        return 0
+    return -(-edition.board.price[cell] * (edition.redeem_cost or 0) // 100)
+
+
 def swap_gain(edition: Edition, state: State, seat: int, got: tuple[int, ...], given: tuple[int, ...]) -> int:
     """Change of the seat's worth when it gets some deeds and gives others; cash aside."""
     change = 0
@@ -83,7 +90,7 @@ def swap_gain(edition: Edition, state: State, seat: int, got: tuple[int, ...], g
             group = group_worths(edition)[cell]
             if group is None:
                 continue
-            change += step * edition.board.price[cell]
+            change += step * (edition.board.price[cell] - burden(edition, state, cell))
             owned = shares.get(group) or (owned_of(state, group.cells, seat),) * 2
             shares[group] = (owned[0], owned[1] + step)
     return change + sum(group.bonus[after] - group.bonus[before] for group, (before, after) in shares.items())
@@ -115,6 +122,12 @@ def blocking_worth(edition: Edition, state: State, seat: int, cell: int) -> int:
     return 0
 
 
+def street_rent(edition: Edition, cell: int, level: int) -> int:
+    """Rent of a street at a level; the level above the houses is a hotel, with the last rent of the board."""
+    rents = edition.board.rents[cell]
+    return rents[-1] if level > edition.houses_under_hotel else rents[level]
+
+
 def rent_at(edition: Edition, state: State, cell: int) -> int:
     """Rent of an owned deed as it stands; a utility's for a usual roll."""
     owner = state.owners[cell]
@@ -126,7 +139,7 @@ def rent_at(edition: Edition, state: State, cell: int) -> int:
     if board.is_street[cell]:
         level = state.levels[cell]
         if level:
-            return rents[level]
+            return street_rent(edition, cell, level)
         return rents[0] * 2 if owned_of(state, cells, owner) == len(cells) else rents[0]
     rent = rents[owned_of(state, cells, owner) - 1]
     return rent if board.kind[cell] == "transport" else rent * USUAL_SUM

@@ -4,14 +4,16 @@ Steps of one kind are ranked by what they cost beyond what they bring. A lot goe
 rival, and to the bank last, as the rules have it.
 """
 
+from services.bots.domain.bargains import fees, is_good, owed_to, worth_on_paper
 from services.bots.domain.building import rent_step
 from services.bots.domain.dealing import sale_price
-from services.bots.domain.holdings import group_worths, loss_of, options_of, owned_of
+from services.bots.domain.holdings import gain_of, group_worths, loss_of, options_of, owned_of, swap_gain
 from services.rules.domain.commands import (
     Action,
     Basket,
     DeclareBankruptcy,
     Mortgage,
+    OfferSettlement,
     OfferTrade,
     OpenAuction,
     Pay,
@@ -20,16 +22,24 @@ from services.rules.domain.commands import (
 )
 from services.rules.domain.edition import Edition
 from services.rules.domain.options import Option
-from services.rules.domain.state import State
+from services.rules.domain.state import PaymentFrame, State
 
 #: (cost in percent of what it brings, order among equals, action)
 Step = tuple[int, int, Action]
 
 
-def settle(edition: Edition, state: State, options: tuple[Option, ...], seat: int) -> Action:
-    """Pays, or takes the next step toward paying; gives up only when no step is left."""
+def settle(edition: Edition, state: State, options: tuple[Option, ...], seat: int) -> Action | None:
+    """Pays, or takes the next step toward paying; gives up only when no step is left.
+
+    Where a seat may give up only over a sum out of its reach, selling everything would not save it: then rivals may
+    still pay more for a deed than the bank, or the creditor may take something for the whole.
+    """
     if options_of(options, seat, "pay"):
         return Pay()
+    may_give_up = bool(options_of(options, seat, "declare_bankruptcy"))
+    if may_give_up and edition.give_up == "always":
+        steps = _rival_sales(edition, state, options, seat)
+        return _settlement(edition, state, options, seat) or (_cheapest(steps) if steps else DeclareBankruptcy())
     steps = [
         *_building_sales(edition, state, options, seat),
         *_mortgages(edition, state, options, seat),
@@ -37,8 +47,12 @@ def settle(edition: Edition, state: State, options: tuple[Option, ...], seat: in
     ]
     steps = steps or _rival_sales(edition, state, options, seat) or _bank_sales(edition, state, options, seat)
     if steps:
-        return min(steps, key=lambda step: step[:2])[2]
-    return DeclareBankruptcy()
+        return _cheapest(steps)
+    return DeclareBankruptcy() if may_give_up else None
+
+
+def _cheapest(steps: list[Step]) -> Action:
+    return min(steps, key=lambda step: step[:2])[2]
 
 
 def _cost(worth: int, brings: int) -> int:
@@ -86,17 +100,48 @@ def _auctions(edition: Edition, state: State, options: tuple[Option, ...], seat:
 
 
 def _rival_sales(edition: Edition, state: State, options: tuple[Option, ...], seat: int) -> list[Step]:
-    """Sales that the rival would agree to, by his own reckoning."""
+    """Sales that the rival would agree to, by his own reckoning, for more than the bank lends."""
     steps: list[Step] = []
     for option in options_of(options, seat, "offer_trade"):
-        if option.trade is None:
+        choice = option.trade
+        if choice is None:
             continue
-        for sale in option.trade.sales:
-            price = sale_price(edition, state, option.trade, seat, sale.cell)
-            if price is not None:
-                cost = _cost(loss_of(edition, state, seat, sale.cell), price)
-                steps.append((cost, sale.cell, OfferTrade(option.trade.to, Basket(0, (sale.cell,)), Basket(price))))
+        for cell in choice.give_cells if choice.free_shape else [sale.cell for sale in choice.sales]:
+            price = sale_price(edition, state, choice, seat, cell)
+            if price is not None and (not choice.free_shape or price > lent_for(edition, state, cell)):
+                cost = _cost(loss_of(edition, state, seat, cell), price)
+                steps.append((cost, cell, OfferTrade(choice.to, Basket(0, (cell,)), Basket(price))))
     return steps
+
+
+def lent_for(edition: Edition, state: State, cell: int) -> int:
+    """What the bank still lends for a deed."""
+    return 0 if state.mortgaged_rounds[cell] else edition.board.half_price[cell]
+
+
+def _settlement(edition: Edition, state: State, options: tuple[Option, ...], seat: int) -> Action | None:
+    """All cash, and the deeds that the creditor likes best until he agrees by his own reckoning; once in a debt."""
+    option = next(iter(options_of(options, seat, "offer_settlement")), None)
+    offered = any([what in ("trade", "offers") and keys == (seat,) for _, what, keys in state.counters])
+    if option is None or option.trade is None or offered:
+        return None
+    choice, cash = option.trade, state.cash[seat]
+    owed = owed_to(edition, state, choice.to)
+    due = sum(
+        [claim.amount for frame in state.agenda[-1:] if isinstance(frame, PaymentFrame) for claim in frame.claims]
+    )
+    liked = sorted(choice.give_cells, key=lambda cell: (-gain_of(edition, state, choice.to, cell), cell))
+    for count in range(1, len(liked)):
+        cells = tuple(sorted(liked[:count]))
+        paper = cash + sum([worth_on_paper(edition, state, cell) for cell in cells])
+        sides = sorted((paper, due))
+        fee = fees(edition, state, cells)
+        if sides[0] * 100 < sides[1] * choice.balance_percent or state.cash[choice.to] + cash < fee:
+            continue
+        gain = swap_gain(edition, state, choice.to, cells, ()) + cash - owed - fee
+        if is_good(gain, owed - cash - sum([loss_of(edition, state, seat, cell) for cell in cells])):
+            return OfferSettlement(Basket(cash, cells))
+    return None
 
 
 def _bank_sales(edition: Edition, state: State, options: tuple[Option, ...], seat: int) -> list[Step]:

@@ -13,11 +13,13 @@ from services.rules.domain.commands import (
     ChooseEstate,
     ChooseMove,
     ClaimBuildings,
+    ClaimRent,
     CloseGap,
     ConfirmReturn,
     Decline,
     EndTurn,
     PayFine,
+    PlaceBet,
     Roll,
     UseReleaseCard,
     VotePause,
@@ -25,10 +27,12 @@ from services.rules.domain.commands import (
 from services.rules.domain.edition import Edition
 from services.rules.domain.options import Option
 from services.rules.domain.parties import BANK
-from services.rules.domain.state import DecisionKind, RollFrame, State
+from services.rules.domain.state import ClaimsFrame, DecisionKind, RollFrame, State
 
 #: while the bank has so many deeds, a seat in jail misses purchases
 MANY_FREE_DEEDS = 5
+#: the faces that a seat bets on, now these, now those
+_FACES = ((1, 2, 3), (4, 5, 6), (1, 3, 5), (2, 4, 6))
 
 
 class SteadyBot:
@@ -36,15 +40,29 @@ class SteadyBot:
 
     def choose(self, edition: Edition, view: State, options: tuple[Option, ...], seat: int, seed: int) -> Action | None:
         """See Bot."""
-        if view.decision is None or not any(option.seat == seat for option in options):
+        decision = view.decision
+        if decision is None or not any([option.seat == seat for option in options]):
             raise ValueError(f"seat {seat} is not asked")
-        return _ANSWERS[view.decision.kind](edition, view, options, seat, seed)
+        claim = _rent_claim(view, options, seat) if view.rent_claims else None
+        if claim is not None or seat not in decision.seats:
+            return claim
+        return _ANSWERS[decision.kind](edition, view, options, seat, seed)
 
 
 def _first(options: tuple[Option, ...], seat: int, kind: str) -> Option | None:
     for option in options:
         if option.kind == kind and option.seat == seat:
             return option
+    return None
+
+
+def _rent_claim(view: State, options: tuple[Option, ...], seat: int) -> Action | None:
+    """Rent that lapses unless it is claimed is claimed at once (TAB-RENT-11)."""
+    if _first(options, seat, "claim_rent") is None:
+        return None
+    for claim in view.rent_claims:
+        if claim.owner == seat:
+            return ClaimRent(claim.visitor, claim.cell)
     return None
 
 
@@ -104,7 +122,7 @@ def _payment(edition: Edition, view: State, options: tuple[Option, ...], seat: i
 
 
 def _trade_answer(edition: Edition, view: State, options: tuple[Option, ...], seat: int, seed: int) -> Action | None:
-    return dealing.answer_offer(edition, view, seat)
+    return dealing.answer_offer(edition, view, seat, _first(options, seat, "accept_trade"))
 
 
 def _landing_score(edition: Edition, view: State, seat: int, cell: int) -> int:
@@ -138,7 +156,11 @@ def _teleport(edition: Edition, view: State, options: tuple[Option, ...], seat: 
 
 
 def _casino(edition: Edition, view: State, options: tuple[Option, ...], seat: int, seed: int) -> Action | None:
-    return Decline()
+    """A bet on half of the faces costs nothing on average, and may win the jackpot."""
+    bet = _first(options, seat, "place_bet")
+    if bet is None or view.cash[seat] - bet.amount < 2 * reserve(edition, view, seat):
+        return Decline()
+    return PlaceBet(_FACES[(seed + view.round) % len(_FACES)])
 
 
 def _demolition(edition: Edition, view: State, options: tuple[Option, ...], seat: int, seed: int) -> Action | None:
@@ -154,23 +176,44 @@ def _demolition(edition: Edition, view: State, options: tuple[Option, ...], seat
 
 
 def _estate(edition: Edition, view: State, options: tuple[Option, ...], seat: int, seed: int) -> Action | None:
-    return ChooseEstate(())
+    """Redeems at once, for less than later, what leaves twice the reserve."""
+    option = _first(options, seat, "choose_estate")
+    left = view.cash[seat] - 2 * reserve(edition, view, seat)
+    redeemed = []
+    for deed in option.deeds if option is not None else ():
+        if deed.amount <= left:
+            left -= deed.amount
+            redeemed.append(deed.cell)
+    return ChooseEstate(tuple(redeemed))
 
 
 def _gap(edition: Edition, view: State, options: tuple[Option, ...], seat: int, seed: int) -> Action | None:
-    return _improve(edition, view, options, seat) or CloseGap()
+    improvement = _improve(edition, view, options, seat)
+    return improvement or (CloseGap() if _first(options, seat, "close_gap") else None)
 
 
 def _claim(edition: Edition, view: State, options: tuple[Option, ...], seat: int, seed: int) -> Action | None:
-    return ClaimBuildings(())
+    """One piece on each street that it would build on, the best first, as far as cash and stock go."""
+    option = _first(options, seat, "claim_buildings")
+    frame = view.agenda[-1]
+    if option is None or not isinstance(frame, ClaimsFrame):
+        return None
+    stock = view.supply_hotels if frame.hotels else view.supply_houses
+    left = view.cash[seat] - reserve(edition, view, seat)
+    cells: list[int] = []
+    for choice in sorted(option.buildings, key=lambda item: (-building.step_rate(edition, view, item), item.cell)):
+        if choice.amount <= left and len(cells) < stock:
+            left -= choice.amount
+            cells.append(choice.cell)
+    return ClaimBuildings(tuple(cells))
 
 
 def _vote(edition: Edition, view: State, options: tuple[Option, ...], seat: int, seed: int) -> Action | None:
-    return VotePause(yes=True)
+    return VotePause(yes=True) if _first(options, seat, "vote_pause") else None
 
 
 def _paused(edition: Edition, view: State, options: tuple[Option, ...], seat: int, seed: int) -> Action | None:
-    return ConfirmReturn()
+    return ConfirmReturn() if _first(options, seat, "confirm_return") else None
 
 
 _Answer = Callable[[Edition, State, tuple[Option, ...], int, int], Action | None]

@@ -24,8 +24,9 @@ from services.rules.codec.refusals import reason_error, refusal_error, refusal_m
 from services.rules.codec.states import read_state, view_message, write_state
 from services.rules.domain import digest
 from services.rules.domain.events import SECRET_EVENTS, Event, GameEnded
+from services.rules.domain.options import Option
 from services.rules.domain.refusals import Refusal
-from services.rules.domain.state import Deadline, Decision, SeatSetup
+from services.rules.domain.state import Deadline, Decision, SeatSetup, State
 from services.rules.editions.ports import Editions, OverrideError, UnknownEditionError
 
 #: the longest time that one batch keeps the loop to itself, in commands
@@ -208,11 +209,20 @@ def _applied(table_id: str, judged: Judged, command: bytes, play_time_ms: int, *
         seq=state.seq,
         state_hash=judged.state_hash,
         snapshot=write_state(state) if want_snapshot else b"",
-        asked=decision.seats if decision is not None else (),
+        asked=_asked(state, judged.options),
         decision_id=decision.id if decision is not None else 0,
         deadlines=[_DEADLINE.to_message(deadline) for deadline in state.deadlines],
         ended=_ended(judged.events) if state.ended else None,
     )
+
+
+def _asked(state: State, options: Iterable[Option]) -> list[int]:
+    """Seats that the decision asks, and owners whose rent lapses unless they claim it (TAB-RENT-11)."""
+    seats = list(state.decision.seats) if state.decision is not None else []
+    if state.rent_claims:
+        claimants = [option.seat for option in options if option.kind == "claim_rent"]
+        seats += [seat for seat in dict.fromkeys(claimants) if seat not in seats]
+    return seats
 
 
 def _secrets(first_seq: int, events: Iterable[Event]) -> list[event_pb2.Event]:

@@ -30,7 +30,7 @@ def make_setup(
     return Setup(
         seating=seating,
         seats=tuple(
-            SeatSetup(seat.kind, _team(edition, number), seat.nonce.lower(), seat.rating)
+            SeatSetup(seat.kind, team_of(edition, number), seat.nonce.lower(), seat.rating)
             for number, seat in enumerate(seats)
         ),
         server_seed=server_seed,
@@ -54,7 +54,8 @@ def seating_of(kinds: Sequence[SeatKind], allowed: Sequence[Seating]) -> Seating
     return next((seating for seating in fitting if seating in allowed), None)
 
 
-def _team(edition: Edition, seat: int) -> int:
+def team_of(edition: Edition, seat: int) -> int:
+    """The team of a seat: one of the edition's, by its number there, or the seat alone."""
     for team, members in enumerate(edition.teams or ()):
         if seat in members:
             return team

@@ -14,7 +14,7 @@ from services.rules.domain.moves.effects import run_collect
 from services.rules.domain.moves.estate_choice import run_estate
 from services.rules.domain.moves.gaps import run_gap
 from services.rules.domain.moves.leaving import run_leaving
-from services.rules.domain.moves.pauses import run_pause
+from services.rules.domain.moves.pauses import run_pause, start_if_agreed
 from services.rules.domain.moves.payments import run_payment, settles_itself
 from services.rules.domain.moves.timeouts import run_out
 from services.rules.domain.moves.trade import run_trade
@@ -66,6 +66,8 @@ def run(play: Play) -> None:
         if state.ended:
             return
         if any(state.leaving) and run_leaving(play):
+            continue
+        if state.vote is not None and start_if_agreed(play):
             continue
         decision = state.decision
         if decision is not None:

@@ -68,10 +68,13 @@ def _admit(edition: Edition, state: State, command: c.Command, play_time_ms: int
         return refuse(edition, "bad_choice", "out", "no such seat", {"seat": seat})
     if not state.in_play[seat]:
         return refuse(edition, "seat_out", "out", "the seat is out", {"seat": seat})
+    if state.leaving[seat]:
+        return refuse(edition, "seat_out", "out", "the seat is leaving", {"seat": seat})
     if command.decision_id == 0 or kind not in ANSWERS:
         standing = _standing(edition, state, kind)
         if standing is not None:
-            return standing
+            late = _late_sale(edition, state, command, play_time_ms) if kind in RAISERS else None
+            return standing if late is None else late
     if decision is None or command.decision_id != decision.id:
         fields = {} if decision is None else {"decision_id": decision.id}
         return refuse(edition, "stale_decision", "moment", "another decision is open", fields)
@@ -80,7 +83,9 @@ def _admit(edition: Edition, state: State, command: c.Command, play_time_ms: int
     if seat not in decision.seats:
         return _not_asked(edition, state, seat, decision)
     move = moves_of(edition).get(decision.kind, {}).get(kind)
-    if move is None or (kind is c.OfferTrade and before_first_roll_only(edition, state, seat)):
+    if move is not None and kind is c.OfferTrade and before_first_roll_only(edition, state, seat):
+        return refuse(edition, "wrong_decision", "trade_window", "the first roll of the turn has been made")
+    if move is None:
         rule = _window(edition, state, seat, decision)
         return refuse(edition, "wrong_decision", rule, f"not an answer to {decision.kind}")
     late = _late(edition, state, decision, play_time_ms)
@@ -130,6 +135,14 @@ def _standing(edition: Edition, state: State, kind: type[Any]) -> Move | Refusal
     if kind in RAISERS and not anybody_raises(edition, state):
         return refuse(edition, "wrong_decision", "raise_window", "nothing is sold or mortgaged now")
     return move
+
+
+def _late_sale(edition: Edition, state: State, command: c.Command, play_time_ms: int) -> Refusal | None:
+    """Who may sell at any time still sells too late for a decision of its own whose time is up (TAB-TIME-04)."""
+    decision = state.decision
+    if decision is None or decision.seats != (command.seat,):
+        return None
+    return _late(edition, state, decision, play_time_ms)
 
 
 def _late(edition: Edition, state: State, decision: Decision, play_time_ms: int) -> Refusal | None:

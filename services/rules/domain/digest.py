@@ -1,11 +1,18 @@
 """The state hash: a versioned digest of the public view, which any client can compute (docs/state-hash.md)."""
 
 import hashlib
+from functools import lru_cache
 
 from services.rules.domain.state import State
 
 STATE_HASH_VERSION = 1
 STATE_HASH_BYTES = 8
+
+
+@lru_cache(maxsize=2048)
+def _row(numbers: tuple[int, ...]) -> str:
+    """One group of numbers for all cells. Most commands change none of them."""
+    return ",".join(map(str, numbers))
 
 
 def canonical_text(state: State) -> str:
@@ -16,14 +23,12 @@ def canonical_text(state: State) -> str:
     tries = ",".join(map(str, state.jail_tries))
     play = ",".join(["1" if in_play else "0" for in_play in state.in_play])
     cards = ",".join([str(len(cards)) for cards in state.release_cards])
-    owners = ",".join(map(str, state.owners))
-    levels = ",".join(map(str, state.levels))
-    mortgaged = ",".join(map(str, state.mortgaged_rounds))
     deadlines = ",".join([str(deadline.id) for deadline in state.deadlines])
     asked = ",".join(map(str, decision.seats)) if decision is not None else ""
     return (
         f"{STATE_HASH_VERSION};{state.seq};{state.round};{state.turn_seat};{state.doubles};{int(state.extra_owed)}"
-        f";{cash};{position};{tries};{play};{cards};{owners};{levels};{mortgaged}"
+        f";{cash};{position};{tries};{play};{cards};{_row(tuple(state.owners))};{_row(tuple(state.levels))}"
+        f";{_row(tuple(state.mortgaged_rounds))}"
         f";{state.supply_houses},{state.supply_hotels};{state.jackpot}"
         f";{decision.id if decision is not None else 0};{asked};{deadlines};{int(bool(state.ended))}"
     )

@@ -489,10 +489,11 @@ class PauseAsked:
 
 @value
 class PauseVoted:
-    """A vote on a pause."""
+    """A vote on a pause; `at_ms` of play time."""
 
     seat: int
     yes: bool
+    at_ms: int
 
 
 @value

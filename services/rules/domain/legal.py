@@ -42,7 +42,8 @@ def legal_actions(edition: Edition, state: State, play_time_ms: int | None = Non
         return ()
     options: list[Option] = []
     for seat in decision.seats:
-        LISTS[decision.kind](edition, state, seat, options)
+        if not state.leaving[seat]:
+            LISTS[decision.kind](edition, state, seat, options)
     if standing_moves(edition):
         _standing(edition, state, play_time_ms, options)
     return tuple(options)
@@ -218,11 +219,11 @@ def _standing(edition: Edition, state: State, play_time_ms: int | None, options:
     raising = anybody_raises(edition, state)
     paused = state.decision is not None and state.decision.kind == "paused"
     for seat, in_play in enumerate(state.in_play):
-        if not in_play:
+        if not in_play or state.leaving[seat]:
             continue
         if raising:
             _sales(edition, state, seat, options)
-        if edition.give_up == "always" and not state.leaving[seat]:
+        if edition.give_up == "always":
             options.append(_plain(seat, "surrender"))
         if paused:
             continue

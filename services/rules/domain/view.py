@@ -28,10 +28,10 @@ def state_from_view(edition: Edition, seen: State, guessed_seed: bytes) -> State
     config = replace(seen.config, algorithm=chance.HMAC_SHA256, server_seed=guessed_seed, game_seed=guessed_seed)
     state.config = config
     for deck, cards in edition.decks.items():
+        state.discards.setdefault(deck, ())
         if edition.deck_cycle == "file_order":
             state.decks[deck] = tuple(range(len(cards)))
         else:
             state.decks[deck] = chance.shuffled(config, state.draws, len(cards))
             state.draws += len(cards) - 1
-        state.discards.setdefault(deck, ())
     return state

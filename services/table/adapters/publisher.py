@@ -18,5 +18,4 @@ class StreamPublisher:
         shards: dict[int, list[tuple[str, int, bytes]]] = {}
         for message in messages:
             shards.setdefault(message.shard, []).append((message.key, message.seq, message.payload))
-        for shard, items in shards.items():
-            await self._stream.publish(f"shard:{shard}", items)
+        await self._stream.publish_all({f"shard:{shard}": items for shard, items in shards.items()})

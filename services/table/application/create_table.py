@@ -19,7 +19,7 @@ from services.table.application.ports import Chance, Rules, Store, Wall
 from services.table.application.secret_texts import hash_of, table_id_of
 from services.table.application.sessions import Sessions
 from services.table.domain.refusals import Reason, RefusalError
-from services.table.domain.seating import EditionSeats, Seating
+from services.table.domain.seating import EditionSeats, seating_of
 from services.table.domain.session import Session
 from services.table.domain.shards import shard_of
 from services.table.domain.table import Seat, Status, Table, Wishes, check_wishes
@@ -145,7 +145,7 @@ class CreateTable:
         self, table_id: str, edition: EditionSeats, overrides: Iterable[event_pb2.Override]
     ) -> None:
         """Lets the rules judge the overrides now, not only when the game starts."""
-        is_person = Seating.PEOPLE in edition.seatings
+        is_person = seating_of(edition.least, 0, edition.seatings) is not None
         kind = event_pb2.SEAT_KIND_PERSON if is_person else event_pb2.SEAT_KIND_BOT
         await self._rules.new_game(
             rules_pb.NewGameRequest(

@@ -37,7 +37,9 @@ def least_spending(decision: dec.Decision, seat: int, command_id: str) -> list[c
     for action in decision.legal_actions:
         if action.seat == seat:
             mine[action.WhichOneof("action") or ""] = action
-    commands = [command for name in (*_FREE, *_DEBT) if name in mine for command in _commands(name, mine[name])]
+    # Standing rights to sell and mortgage stand beside other decisions too; only a debt is a reason to use them.
+    names = (*_FREE, *_DEBT) if decision.kind == dec.DECISION_KIND_PAYMENT else _FREE
+    commands = [command for name in names if name in mine for command in _commands(name, mine[name])]
     for number, command in enumerate(commands):
         command.command_id = f"{command_id}:{number}"
         command.seat = seat

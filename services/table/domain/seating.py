@@ -29,9 +29,9 @@ class EditionSeats:
 def seating_of(people: int, bots: int, allowed: frozenset[Seating]) -> Seating | None:
     """The seating of so many people and bots; None where the edition does not seat them together."""
     if people and not bots:
-        wanted: tuple[Seating, ...] = (Seating.PEOPLE,)
+        wanted: tuple[Seating, ...] = (Seating.PEOPLE, Seating.MIXED)
     elif bots and not people:
-        wanted = (Seating.BOTS,)
+        wanted = (Seating.BOTS, Seating.MIXED)
     elif people == 1:
         wanted = (Seating.SOLO, Seating.MIXED)
     else:

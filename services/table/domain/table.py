@@ -111,7 +111,7 @@ def check_wishes(wishes: Wishes, edition: EditionSeats, *, spectate: bool) -> No
             f"a table of {edition.edition} has {edition.least} to {edition.most} seats",
             {"field": "settings.seats", "least": str(edition.least), "greatest": str(edition.most)},
         )
-    if spectate and Seating.BOTS not in edition.seatings:
+    if spectate and seating_of(0, edition.least, edition.seatings) is None:
         raise RefusalError(Reason.BAD_CHOICE, "this edition has no tables of bots alone", {"field": "spectate"})
 
 

@@ -19,9 +19,11 @@ from services.rules.domain.events import (
     StrikeCounted,
     StrikesCleared,
 )
+from services.rules.domain.folds.seats import count_down_if_back
 from services.rules.domain.state import (
     AuctionFrame,
     Deadline,
+    DeadlineKind,
     Decision,
     EstateFrame,
     GapFrame,
@@ -68,10 +70,19 @@ def decision_closed(edition: Edition, state: State, event: DecisionClosed) -> No
     """Its own deadline ends with it; a lot's goes on (IND-AUC-14), and a turn's where it spans a segment."""
     decision = state.decision
     state.decision = None
-    if decision is not None and decision.kind == "estate_choice":
+    if decision is not None and decision.kind == "estate_choice" and event.outcome != "void":
         state.agenda = [frame for frame in state.agenda if not isinstance(frame, EstateFrame)]
+    elif decision is not None and decision.kind == "paused" and event.outcome == "default":
+        _count_down(state)
     if decision is not None and decision.deadline_id:
         state.deadlines = tuple([d for d in state.deadlines if d.id != decision.deadline_id or outlives(edition, d)])
+
+
+def _count_down(state: State) -> None:
+    """The longest pause is over: the game goes on after the countdown (BRA-TIME-12)."""
+    top = state.agenda[-1]
+    if isinstance(top, PauseFrame):
+        state.agenda[-1] = replace(top, stage="countdown")
 
 
 def outlives(edition: Edition, deadline: Deadline) -> bool:
@@ -79,13 +90,24 @@ def outlives(edition: Edition, deadline: Deadline) -> bool:
     return deadline.kind in LOT_DEADLINES or (deadline.kind == "turn" and edition.turn_clock == "per_segment")
 
 
+def left_of(state: State, kind: DeadlineKind) -> int | None:
+    """What was left of a stopped clock, if it goes on now: that of a gap waits while an answer to something else is
+    asked on top of it (TAB-PHASE-02)."""
+    if not state.clocks:
+        return None
+    in_gap = any([isinstance(frame, GapFrame) for frame in state.agenda[:-1]])
+    if kind == "answer" and in_gap and not isinstance(state.agenda[-1], GapFrame):
+        return None
+    return state.clocks.get(kind)
+
+
 def deadline_set(edition: Edition, state: State, event: DeadlineSet) -> None:
     """In force from now on; a lot's is kept with its auction, a vote's with the vote."""
     deadline = event.deadline
     state.deadlines = (*state.deadlines, deadline)
     state.next_deadline = deadline.id + 1
-    if state.clocks:
-        state.clocks.pop(deadline.kind, None)
+    if left_of(state, deadline.kind) is not None:
+        del state.clocks[deadline.kind]
     if deadline.kind in LOT_DEADLINES:
         top = state.agenda[-1] if state.agenda else None
         if isinstance(top, AuctionFrame):
@@ -144,14 +166,16 @@ def gap_closed(edition: Edition, state: State, event: GapClosed) -> None:
 def pause_asked(edition: Edition, state: State, event: PauseAsked) -> None:
     """Asking counts as agreeing (BRA-TIME-10)."""
     state.vote = PauseVote(event.seat, (event.seat,), 0)
-    state.counters[("game", "pause_asked", (event.seat,))] = event.at_ms
 
 
 def pause_voted(edition: Edition, state: State, event: PauseVoted) -> None:
     """A single no ends the vote; who asked may ask again later (BRA-TIME-10, -12)."""
     vote = state.vote
-    if vote is not None:
-        state.vote = replace(vote, yes=(*vote.yes, event.seat)) if event.yes else None
+    if vote is None:
+        return
+    state.vote = replace(vote, yes=(*vote.yes, event.seat)) if event.yes else None
+    if not event.yes:
+        state.counters[("game", "pause_failed", (vote.asker,))] = event.at_ms
 
 
 def pause_started(edition: Edition, state: State, event: PauseStarted) -> None:
@@ -164,12 +188,13 @@ def return_confirmed(edition: Edition, state: State, event: ReturnConfirmed) -> 
     """The last one back starts the countdown (BRA-TIME-09)."""
     top = state.agenda[-1]
     if isinstance(top, PauseFrame):
-        back = tuple(sorted({*top.back, event.seat}))
-        everybody = all(seat in back for seat, in_play in enumerate(state.in_play) if in_play)
-        state.agenda[-1] = PauseFrame("countdown" if everybody else "paused", back, top.since_ms)
+        state.agenda[-1] = replace(top, back=tuple(sorted({*top.back, event.seat})))
+        count_down_if_back(state)
 
 
 def pause_ended(edition: Edition, state: State, event: PauseEnded) -> None:
     """Game time has stood still meanwhile (BRA-TIME-11)."""
     state.paused_ms += event.paused_ms
+    state.clocks.pop("pause_max", None)
+    state.clocks.pop("countdown", None)
     state.agenda = [frame for frame in state.agenda if not isinstance(frame, PauseFrame)]

@@ -15,7 +15,7 @@ from services.rules.domain.events import (
     TradeClosed,
     TradeOffered,
 )
-from services.rules.domain.folds.seats import debt_of, without_seat
+from services.rules.domain.folds.seats import count_down_if_back, debt_of, without_seat
 from services.rules.domain.folds.turn import forget, set_roll_stage
 from services.rules.domain.parties import BANK, JACKPOT, NONE
 from services.rules.domain.state import (
@@ -124,6 +124,8 @@ def trade_closed(edition: Edition, state: State, event: TradeClosed) -> None:
     """Refusals are remembered (IND-TRADE-18, -19, IND-DEBT-20); a deal may use up the trade (IND-TRADE-17)."""
     frame = next(frame for frame in state.agenda if isinstance(frame, TradeFrame) and frame.id == event.trade_id)
     state.agenda.remove(frame)
+    if state.clocks and not any([isinstance(other, GapFrame) for other in state.agenda]):
+        state.clocks.pop("answer", None)
     in_debt = debt_of(state, frame.from_seat) is not None
     if event.outcome == "accepted":
         if edition.trade_counts == "deals" and not in_debt:
@@ -169,6 +171,7 @@ def rent_claim_closed(edition: Edition, state: State, event: RentClaimClosed) ->
 def leaving(edition: Edition, state: State, event: Leaving) -> None:
     """Acted on when no lot is open; who left by himself gets no points for it (BRA-WIN-08)."""
     state.leaving[event.seat] = event.reason
+    count_down_if_back(state)
     if event.reason in ("surrender", "strikes"):
         state.counters[("game", "left", (event.seat,))] = 1
 
@@ -190,17 +193,21 @@ def seat_out(edition: Edition, state: State, event: SeatOut) -> None:
         state.extra_owed = False
     kept = [_frame_without(frame, seat) for frame in state.agenda]
     state.agenda = [frame for frame in kept if frame is not None]
+    state.counters.pop(("turn", "gap", (seat,)), None)
+    if state.clocks and not any([isinstance(frame, GapFrame) for frame in state.agenda]):
+        state.clocks.pop("answer", None)
     if state.rent_claims:
         state.rent_claims = tuple([claim for claim in state.rent_claims if seat not in (claim.visitor, claim.owner)])
     if state.vote is not None:
         state.vote = replace(state.vote, yes=tuple([voter for voter in state.vote.yes if voter != seat]))
+    count_down_if_back(state)
 
 
 def _frame_without(frame: Frame, seat: int) -> Frame | None:
     if isinstance(frame, RollFrame):
         return None if frame.seat == seat else frame
     if isinstance(frame, CollectFrame):
-        return None if frame.seat == seat else without_seat(frame, seat)
+        return without_seat(frame, seat)
     if isinstance(frame, PaymentFrame):
         claims = tuple(Claim(BANK, claim.amount) if claim.payee == seat else claim for claim in frame.claims)
         return replace(frame, claims=claims)

@@ -77,7 +77,7 @@ def _queue_lot(edition: Edition, state: State, event: DeedMoved) -> None:
     if event.reason == "lapse":
         bottom = state.agenda[0]
         if isinstance(bottom, TurnFrame):
-            state.agenda[0] = TurnFrame(bottom.seat, "end")
+            state.agenda = [TurnFrame(bottom.seat, "end"), *[f for f in state.agenda if isinstance(f, LotsFrame)]]
         if edition.mortgage_lapse != "auction":
             return
     elif edition.estate_to_bank.usual != "auction":
@@ -204,6 +204,7 @@ def bid_placed(edition: Edition, state: State, event: BidPlaced) -> None:
 def bidder_passed(edition: Edition, state: State, event: BidderPassed) -> None:
     """A pass is final (IND-AUC-07)."""
     frame = auction_frame(state)
+    state.clocks.pop("bid", None)
     state.agenda[-1] = replace(frame, asked=event.seat, passed=(*frame.passed, event.seat))
 
 

@@ -1,6 +1,8 @@
 """Small facts about seats, read by folds and moves alike."""
 
-from services.rules.domain.state import CollectFrame, PaymentFrame, State, TradeFrame
+from dataclasses import replace
+
+from services.rules.domain.state import CollectFrame, PauseFrame, PaymentFrame, State, TradeFrame
 
 
 def clockwise(state: State, seat: int) -> tuple[int, ...]:
@@ -36,3 +38,15 @@ def without_seat(frame: CollectFrame, seat: int) -> CollectFrame | None:
     """The frame when a payer is done or gone; None when nobody is left to pay."""
     payers = tuple(payer for payer in frame.payers if payer != seat)
     return CollectFrame(frame.seat, frame.amount, frame.card, payers) if payers else None
+
+
+def staying(state: State) -> tuple[int, ...]:
+    """Seats in play that are not leaving: those whose word a pause needs (BRA-TIME-08, -09)."""
+    return tuple([seat for seat, in_play in enumerate(state.in_play) if in_play and not state.leaving[seat]])
+
+
+def count_down_if_back(state: State) -> None:
+    """The countdown begins when everybody who stays has confirmed (BRA-TIME-09)."""
+    top = state.agenda[-1] if state.agenda else None
+    if isinstance(top, PauseFrame) and all([seat in top.back for seat in staying(state)]):
+        state.agenda[-1] = replace(top, stage="countdown")

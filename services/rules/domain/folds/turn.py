@@ -22,6 +22,8 @@ from services.rules.domain.state import CollectFrame, DemolitionFrame, RollFrame
 
 JAIL_TRIES = 3
 DOUBLES_TO_JAIL = 3
+#: the third die shows 1 to this, or a face of its own
+THIRD_NUMBERS = 3
 #: movements by a card
 CARD_CAUSES = ("card", "card_back", "trip")
 
@@ -59,7 +61,7 @@ def turn_ended(edition: Edition, state: State, event: TurnEnded) -> None:
     state.agenda = []
     if edition.timeout_roll == "skip":
         key = ("game", "unrolled", (event.seat,))
-        if event.reason == "time":
+        if event.reason == "time" and ("turn", "rolled", (event.seat,)) not in state.counters:
             state.counters[key] = state.counters.get(key, 0) + 1
         else:
             state.counters.pop(key, None)
@@ -76,7 +78,7 @@ def dice_rolled(edition: Edition, state: State, event: DiceRolled) -> None:
         return
     from_jail = event.purpose == "jail"
     state.trip_taken = False
-    if "gap" in edition.build_in or "first_roll" in edition.trade_in.full:
+    if edition.timeout_roll == "skip" or "gap" in edition.build_in or "first_roll" in edition.trade_in.full:
         state.counters[("turn", "rolled", (event.seat,))] = 1
     if is_triple(dice, event.third):
         state.doubles = 0
@@ -92,7 +94,7 @@ def dice_rolled(edition: Edition, state: State, event: DiceRolled) -> None:
 
 def is_triple(dice: tuple[int, ...], third: int) -> bool:
     """Three equal numbers; no double, and their count begins anew (MET-DICE-17, -18, BRA-DICE-15)."""
-    return third == dice[0] == dice[1]
+    return third <= THIRD_NUMBERS and third == dice[0] == dice[1]
 
 
 def _lapse_claims(state: State, roller: int) -> None:

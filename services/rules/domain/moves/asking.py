@@ -10,6 +10,7 @@ from services.rules.domain.events import (
     DecisionClosed,
     DecisionOpened,
 )
+from services.rules.domain.folds.clock import left_of
 from services.rules.domain.play import Play
 from services.rules.domain.state import Deadline, DeadlineKind, DecisionKind, State
 
@@ -57,7 +58,7 @@ def set_deadline(play: Play, kind: DeadlineKind, budget: int | None = None) -> i
     if not runs(state, kind):
         return 0
     if budget is None:
-        budget = state.clocks.get(kind)
+        budget = left_of(state, kind)
     if budget is None:
         budget = budget_ms(play.edition, kind)
     deadline_id = state.next_deadline
@@ -75,8 +76,20 @@ def turn_deadline(play: Play) -> int:
 
 
 def ask(play: Play, kind: DecisionKind, seat: int, deadline: DeadlineKind) -> None:
-    """Opens a decision of one seat: on the turn clock, or with a deadline of its own."""
-    ask_until(play, kind, seat, turn_deadline(play) if deadline == "turn" else set_deadline(play, deadline))
+    """Opens a decision of one seat: on the turn clock, or with a deadline of its own, while the turn clock stands
+    (MET-TIME-03, BRA-TIME-03)."""
+    if deadline == "turn":
+        ask_until(play, kind, seat, turn_deadline(play))
+        return
+    if play.edition.turn_clock == "per_segment":
+        stop_clocks(play, ("turn",))
+    ask_until(play, kind, seat, set_deadline(play, deadline))
+
+
+def ask_new_segment(play: Play, seat: int) -> None:
+    """Asks for a further roll of the turn, with a full turn clock (MET-TIME-02, MET-AUTO-08, BRA-TIME-03)."""
+    lift_turn_clock(play)
+    ask_until(play, "roll", seat, set_deadline(play, "turn", budget_ms(play.edition, "turn")))
 
 
 def ask_until(play: Play, kind: DecisionKind, seat: int, deadline_id: int) -> None:
@@ -103,11 +116,14 @@ def stay_or_close(play: Play) -> None:
         close(play)
 
 
-def interrupt(play: Play) -> None:
+def interrupt(play: Play, outcome: Literal["answered", "void"] = "answered") -> None:
     """Closes a decision that will be asked again, and stops its clock where it goes on with what was left."""
     if play.edition.turn_clock != "per_action":
         stop_clocks(play, ("turn", "payment"))
-    close(play)
+    decision = play.state.decision
+    if decision is not None and decision.kind == "gap":
+        stop_clocks(play, ("answer",))
+    close(play, outcome)
 
 
 def stop_clocks(play: Play, kinds: tuple[DeadlineKind, ...]) -> None:

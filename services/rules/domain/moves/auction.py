@@ -174,8 +174,11 @@ def _ask_next(play: Play, frame: AuctionFrame, rest: list[int]) -> None:
 
 
 def _next_asked(frame: AuctionFrame, rest: list[int]) -> int:
-    """The next one after the last asked, in the order of asking, who has neither passed nor leads."""
+    """The next one after the last asked, in the order of asking, who has neither passed nor leads; first of all who was
+    interrupted while being asked (BRA-TIME-10)."""
     circle = frame.bidders
+    if frame.asked in rest and frame.asked != frame.leader:
+        return frame.asked
     start = circle.index(frame.asked) + 1 if frame.asked != NONE else 0
     for seat in circle[start:] + circle[:start]:
         if seat in rest and seat != frame.leader:
@@ -186,7 +189,7 @@ def _next_asked(frame: AuctionFrame, rest: list[int]) -> int:
 def _ask_all_bidders(play: Play, frame: AuctionFrame) -> None:
     """Anybody but the leader may bid until time is up (TAB-AUC-20)."""
     state = play.state
-    seats = tuple([seat for seat in sorted(frame.bidders) if seat != frame.leader and state.in_play[seat]])
+    seats = tuple([seat for seat in sorted(frame.bidders) if seat != frame.leader and not state.leaving[seat]])
     ask_all(play, "open_lot", seats, frame.lot_deadline_id)
 
 

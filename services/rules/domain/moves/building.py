@@ -190,7 +190,7 @@ def has_hotel(edition: Edition, state: State, cell: int) -> bool:
 
 
 def _cell_sale_refusal(edition: Edition, state: State, seat: int, cell: int, to_level: int) -> Refusal | None:
-    """One cell down to any lower level; houses that remain under a former hotel are in the supply (TAB-BUILD-26)."""
+    """One house, or a hotel to any lower level; the houses left under it are in the supply (TAB-BUILD-25, -26)."""
     refusal = _owner_refusal(edition, state, seat, cell)
     if refusal is not None:
         return refusal
@@ -199,6 +199,8 @@ def _cell_sale_refusal(edition: Edition, state: State, seat: int, cell: int, to_
         return refuse(edition, "nothing_built", "sale_built", "there is no building", {"cell": cell})
     if not 0 <= to_level < level:
         return refuse(edition, "bad_choice", "sale_level", "a lower level", {"greatest": level - 1})
+    if level <= edition.houses_under_hotel and to_level != level - 1:
+        return refuse(edition, "bad_choice", "sale_built", "houses are sold one at a time", {"to_level": level - 1})
     if level > edition.houses_under_hotel and 0 <= state.supply_houses < to_level:
         return refuse(edition, "no_supply", "sale_supply", "the bank lacks the houses", {"least": to_level})
     return None

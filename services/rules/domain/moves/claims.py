@@ -10,7 +10,7 @@ from services.rules.domain.events import (
     ClaimsOpened,
     MoneyMoved,
 )
-from services.rules.domain.moves.asking import ask_all, close, interrupt, set_deadline, stop_clocks
+from services.rules.domain.moves.asking import ask_all, close, interrupt, set_deadline
 from services.rules.domain.moves.checks import whole_group
 from services.rules.domain.options import BuildingChoice
 from services.rules.domain.parties import BANK, NONE
@@ -33,7 +33,6 @@ def order_is_contested(play: Play, seat: int, cells: tuple[int, ...]) -> bool:
     if demand == 0 or len(cells) + demand <= stock:
         return False
     interrupt(play)
-    stop_clocks(play, ("answer",))
     seats = tuple([other for other, count in rivals.items() if count])
     play.emit(ClaimsOpened(hotels, stock, seats, seat, cells))
     return True
@@ -127,6 +126,15 @@ def _is_open(state: State) -> bool:
     return isinstance(frame, ClaimsFrame) and frame.open
 
 
+def claim_nothing(play: Play, seat: int) -> None:
+    """The claim of a seat that is leaving; the clock of the others runs on (TAB-BANK-09)."""
+    frame = play.state.agenda[-1]
+    if isinstance(frame, ClaimsFrame) and seat in frame.waiting:
+        play.emit(BuildingsClaimed(seat, ()))
+        if not _is_open(play.state):
+            close(play)
+
+
 def claims_time_out(play: Play) -> None:
     """Who has not answered claims nothing."""
     close(play, "default")
@@ -141,7 +149,7 @@ def run_claims(play: Play, frame: ClaimsFrame) -> None:
     state = play.state
     if frame.open and frame.waiting:
         for seat in frame.waiting:
-            if not state.in_play[seat] or state.leaving[seat]:
+            if state.leaving[seat]:
                 play.emit(BuildingsClaimed(seat, ()))
                 return
         ask_all(play, "building_claim", frame.waiting, set_deadline(play, "answer"))

@@ -65,8 +65,10 @@ def collect_each(play: Play, seat: int, card: Card) -> None:
 
 
 def run_collect(play: Play, frame: CollectFrame) -> None:
-    """The next payer pays, or becomes a debtor while the others wait (IND-CARD-19)."""
-    charge(play, frame.payers[0], (Claim(frame.seat, frame.amount),), "card", NONE, frame.card)
+    """The next payer pays, or becomes a debtor while the others wait (IND-CARD-19); the bank collects in place of a
+    drawer who is out (IND-DEBT-24, BRA-DEBT-07)."""
+    payee = frame.seat if play.state.in_play[frame.seat] else BANK
+    charge(play, frame.payers[0], (Claim(payee, frame.amount),), "card", NONE, frame.card)
 
 
 def pay_per_building(play: Play, seat: int, card: Card) -> None:

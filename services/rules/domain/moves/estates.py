@@ -28,17 +28,21 @@ def pass_on(play: Play, seat: int, claims: tuple[Claim, ...], tax_rate: int, *, 
     _pay_creditors(play, seat, claims, tax_rate, way)
     if heir != NONE and way in ("as_is", "transfer"):
         _deeds_to(play, seat, heir)
-        _cards_to(play, seat, heir if way == "transfer" else BANK)
+        _cards_to(play, seat, heir if way == "transfer" or edition.trade_cards else BANK)
     else:
         _rest_to_bank(play, seat)
-        _deeds_to_bank(play, seat)
+        ally = _inheriting_ally(play, seat) if way in ("as_is", "transfer") else NONE
+        if ally != NONE:
+            _deeds_to(play, seat, ally)
+        else:
+            _deeds_to_bank(play, seat)
         _cards_to(play, seat, BANK)
 
 
 def _to_bank(play: Play, seat: int, way: ToBank) -> None:
     """Cash to the bank; deeds to it too, or to an ally in play as they stand (BRA-BANK-10, TAB-BANK-02, -06)."""
     _rest_to_bank(play, seat)
-    ally = _ally(play.state, seat) if play.edition.estate_to_bank.ally else NONE
+    ally = _inheriting_ally(play, seat)
     if ally != NONE:
         _deeds_to(play, seat, ally)
     elif way == "none":
@@ -48,8 +52,12 @@ def _to_bank(play: Play, seat: int, way: ToBank) -> None:
     _cards_to(play, seat, BANK)
 
 
-def _ally(state: State, seat: int) -> int:
+def _inheriting_ally(play: Play, seat: int) -> int:
+    """An ally in play that takes the deeds which no single creditor gets, as the edition says (BRA-BANK-04, -09)."""
+    state = play.state
     seats = state.config.seats
+    if not play.edition.estate_to_bank.ally:
+        return NONE
     for other, setup in enumerate(seats):
         if other != seat and state.in_play[other] and setup.team == seats[seat].team:
             return other
@@ -61,7 +69,8 @@ def _pay_creditors(play: Play, seat: int, claims: tuple[Claim, ...], tax_rate: i
     edition, state = play.edition, play.state
     if way == "bank_pays":
         for claim in claims:
-            play.emit(MoneyMoved(BANK, claim.payee, claim.amount, "estate"))
+            if claim.payee != BANK:
+                play.emit(MoneyMoved(BANK, claim.payee, claim.amount, "estate"))
         return
     if way == "liquidate":
         _liquidate(play, seat)

@@ -2,7 +2,7 @@
 
 from services.rules.domain.commands import Command, UseReleaseCard
 from services.rules.domain.events import MoneyMoved, ReleaseCardMoved, Released
-from services.rules.domain.moves.asking import close
+from services.rules.domain.moves.asking import stay_or_close
 from services.rules.domain.parties import BANK
 from services.rules.domain.play import Play, refuse
 from services.rules.domain.refusals import Refusal
@@ -15,7 +15,7 @@ def pay_fine(play: Play, command: Command) -> Refusal | None:
         return refuse(edition, "not_in_jail", "fine_jailed", "the seat is free")
     if state.cash[seat] < edition.jail_fine:
         return refuse(edition, "not_enough_cash", "fine_cash", "the fine needs cash", {"least": edition.jail_fine})
-    close(play)
+    stay_or_close(play)
     play.emit(MoneyMoved(seat, BANK, edition.jail_fine, "fine", edition.board.jail_cell))
     play.emit(Released(seat, "fine"))
     return None
@@ -37,7 +37,7 @@ def use_release_card(play: Play, command: Command) -> Refusal | None:
         deck = held[0]
     elif deck not in held:
         return refuse(edition, "no_release_card", "release_card", "the seat holds no release card of this deck")
-    close(play)
+    stay_or_close(play)
     play.emit(ReleaseCardMoved(deck, seat, BANK))
     play.emit(Released(seat, "card"))
     return None

@@ -3,7 +3,8 @@
 from services.rules.domain.commands import Command, Surrender, Withdraw
 from services.rules.domain.events import Bankrupt, GameEnded, Leaving, PaymentClosed, SeatOut, TradeClosed
 from services.rules.domain.folds.seats import debt_of, open_trade
-from services.rules.domain.moves.asking import close
+from services.rules.domain.moves.asking import close, interrupt, stop_clocks
+from services.rules.domain.moves.claims import claim_nothing
 from services.rules.domain.moves.estates import BankruptReason, charge_heirs, pass_on
 from services.rules.domain.moves.money import settle
 from services.rules.domain.moves.raising import raise_cash
@@ -11,7 +12,7 @@ from services.rules.domain.moves.rewards import final_places
 from services.rules.domain.parties import BANK
 from services.rules.domain.play import Play, refuse
 from services.rules.domain.refusals import Refusal
-from services.rules.domain.state import AuctionFrame, Claim, ClaimsFrame, EndReason, LeaveReason
+from services.rules.domain.state import AuctionFrame, Claim, ClaimsFrame, EndReason, LeaveReason, LotsFrame
 
 
 def go_bankrupt(play: Play, seat: int, claims: tuple[Claim, ...], reason: BankruptReason, tax_rate: int = 0) -> None:
@@ -28,6 +29,13 @@ def go_bankrupt(play: Play, seat: int, claims: tuple[Claim, ...], reason: Bankru
     _test_end(play)
     if not play.state.ended:
         charge_heirs(play)
+        _make_way_for_lots(play)
+
+
+def _make_way_for_lots(play: Play) -> None:
+    """The estate of a seat that leaves is auctioned before another's open decision, whose clock stands meanwhile."""
+    if play.state.decision is not None and isinstance(play.state.agenda[-1], LotsFrame):
+        interrupt(play, "void")
 
 
 def _void_offer(play: Play, seat: int) -> None:
@@ -82,8 +90,14 @@ def withdraw(play: Play, command: Command) -> Refusal | None:
 
 
 def _stop_asking(play: Play, seat: int) -> None:
+    """A decision of its own is void; one of several seats goes on for the others."""
     decision = play.state.decision
-    if decision is not None and seat in decision.seats:
+    if decision is None or seat not in decision.seats:
+        return
+    if decision.kind == "building_claim":
+        claim_nothing(play, seat)
+    elif decision.kind not in ("gap", "open_lot"):
+        stop_clocks(play, ("pause_max", "countdown"))
         close(play, "void")
 
 

@@ -9,6 +9,8 @@ from services.rules.domain.state import Claim, MoneyReason, PaymentFrame, State
 
 #: payments that wait for `pay` under `payment_confirm` rent_tax (BRA-DEBT-04)
 CONFIRMED_RENT_TAX = ("rent", "tax")
+#: what follows from a bid or an estate is taken at once where cash suffices: only rent, tax, card and fine wait
+NEVER_CONFIRMED = ("auction", "transfer_fee")
 
 
 def bank_value(edition: Edition, state: State, cell: int) -> int:
@@ -77,7 +79,7 @@ def charge(
 def waits(edition: Edition, reason: MoneyReason) -> bool:
     """Whether a covered payment for this reason waits for `pay` (MET-DEBT-01, BRA-DEBT-04, TAB-DEBT-01)."""
     confirm = edition.payment_confirm
-    if confirm is None or reason == "auction":
+    if confirm is None or reason in NEVER_CONFIRMED:
         return False
     return confirm == "all" or reason in CONFIRMED_RENT_TAX
 

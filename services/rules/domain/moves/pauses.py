@@ -10,6 +10,7 @@ from services.rules.domain.events import (
     PauseVoted,
     ReturnConfirmed,
 )
+from services.rules.domain.folds.seats import staying
 from services.rules.domain.moves.asking import ask_all, budget_ms, close, set_deadline, stop_clocks
 from services.rules.domain.play import Play, refuse
 from services.rules.domain.refusals import Refusal
@@ -28,8 +29,8 @@ def may_ask_pause(edition: Edition, state: State, seat: int, play_time_ms: int) 
     pause = edition.pause
     if pause is None or state.vote is not None or is_paused(state):
         return False
-    asked = state.counters.get(("game", "pause_asked", (seat,)))
-    return asked is None or play_time_ms >= asked + pause.again_s * 1000
+    failed = state.counters.get(("game", "pause_failed", (seat,)))
+    return failed is None or play_time_ms >= failed + pause.again_s * 1000
 
 
 def ask_pause(play: Play, command: Command) -> Refusal | None:
@@ -44,8 +45,8 @@ def ask_pause(play: Play, command: Command) -> Refusal | None:
     play.emit(PauseAsked(seat, play.play_time_ms))
     for other, setup in enumerate(state.config.seats):
         if setup.kind == "bot" and state.in_play[other] and other != seat:
-            play.emit(PauseVoted(other, True))
-    if not _start_if_agreed(play):
+            play.emit(PauseVoted(other, True, play.play_time_ms))
+    if not start_if_agreed(play):
         set_deadline(play, "pause_vote")
     return None
 
@@ -58,11 +59,11 @@ def vote_pause(play: Play, command: Command) -> Refusal | None:
         return refuse(edition, "wrong_decision", "pause", "no vote is on")
     if seat in vote.yes:
         return refuse(edition, "already_asked", "pause", "the seat has voted")
-    play.emit(PauseVoted(seat, action.yes))
+    play.emit(PauseVoted(seat, action.yes, play.play_time_ms))
     if not action.yes:
         _lift_vote(play, vote.deadline_id)
     else:
-        _start_if_agreed(play)
+        start_if_agreed(play)
     return None
 
 
@@ -71,10 +72,11 @@ def _lift_vote(play: Play, deadline_id: int) -> None:
         play.emit(DeadlineLifted(deadline_id))
 
 
-def _start_if_agreed(play: Play) -> bool:
+def start_if_agreed(play: Play) -> bool:
+    """Pauses as soon as everybody has agreed who stays, be it by the last yes or because another leaves."""
     state = play.state
     vote = state.vote
-    if vote is None or not all([seat in vote.yes for seat, in_play in enumerate(state.in_play) if in_play]):
+    if vote is None or not all([seat in vote.yes for seat in staying(state)]):
         return False
     _lift_vote(play, vote.deadline_id)
     stop_clocks(play, STOPPED)
@@ -88,9 +90,9 @@ def vote_times_out(play: Play) -> None:
     state = play.state
     vote = state.vote
     if vote is not None:
-        silent = [seat for seat, in_play in enumerate(state.in_play) if in_play and seat not in vote.yes]
+        silent = [seat for seat in staying(state) if seat not in vote.yes]
         _lift_vote(play, vote.deadline_id)
-        play.emit(PauseVoted(silent[0] if silent else vote.asker, False))
+        play.emit(PauseVoted(silent[0] if silent else vote.asker, False, play.play_time_ms))
 
 
 def run_pause(play: Play, frame: PauseFrame) -> None:
@@ -100,7 +102,10 @@ def run_pause(play: Play, frame: PauseFrame) -> None:
         if setup.kind == "bot" and state.in_play[seat] and seat not in frame.back and frame.stage == "paused":
             play.emit(ReturnConfirmed(seat))
             return
-    seats = tuple([seat for seat, in_play in enumerate(state.in_play) if in_play])
+    seats = staying(state)
+    if not seats:
+        play.emit(PauseEnded(play.play_time_ms - frame.since_ms))
+        return
     if frame.stage == "paused":
         spent_ms = play.play_time_ms - frame.since_ms
         deadline = set_deadline(play, "pause_max", max(0, budget_ms(play.edition, "pause_max") - spent_ms))
@@ -125,8 +130,9 @@ def confirm_return(play: Play, command: Command) -> Refusal | None:
 
 
 def pause_times_out(play: Play) -> None:
-    """The countdown is over, or the longest pause: the game goes on with exactly what was left (BRA-TIME-10, -12)."""
+    """The countdown follows the longest pause (BRA-TIME-12); after it the game goes on with exactly what was left
+    (BRA-TIME-10)."""
     frame = play.state.agenda[-1]
     close(play, "default")
-    if isinstance(frame, PauseFrame):
+    if isinstance(frame, PauseFrame) and frame.stage == "countdown":
         play.emit(PauseEnded(play.play_time_ms - frame.since_ms))

@@ -1,14 +1,16 @@
 """Step functions of the round and of game time, read in one place (docs/rules/parameters.md, section 4.6)."""
 
 from services.rules.domain.edition import Edition
-from services.rules.domain.state import State
+from services.rules.domain.state import PauseFrame, State
 
 MINUTE_MS = 60_000
 
 
 def game_ms(state: State, play_time_ms: int) -> int:
-    """Play time since the first turn, without pauses (TAB-TAX-15, BRA-TIME-11)."""
-    return play_time_ms - state.config.started_at_ms - state.paused_ms
+    """Play time since the first turn, without pauses, also the one that is on (TAB-TAX-15, BRA-TIME-11)."""
+    top = state.agenda[-1] if state.agenda else None
+    now_ms = top.since_ms if isinstance(top, PauseFrame) else play_time_ms
+    return now_ms - state.config.started_at_ms - state.paused_ms
 
 
 def game_minute(state: State, play_time_ms: int) -> int:

@@ -22,6 +22,7 @@ from services.rules.domain.moves.trade_checks import (
     deeds_refusal,
     fees_refusal,
     offer_refusal,
+    received,
     settlement_refusal,
     sole_creditor,
 )
@@ -56,7 +57,7 @@ def offer_settlement(play: Play, command: Command) -> Refusal | None:
         return refuse(edition, "no_player_creditor", "settlement", "there is no single player to settle with")
     if state.cash[seat] >= debt.total:
         return refuse(edition, "within_reach", "settlement", "the cash covers the debt")
-    refusal = settlement_refusal(edition, state, seat, creditor, action.give, debt.total)
+    refusal = settlement_refusal(edition, state, seat, creditor, action.give, debt)
     if refusal is not None:
         return refusal
     interrupt(play)
@@ -77,8 +78,8 @@ def accept(play: Play, command: Command) -> Refusal | None:
     redeem = action.redeem if isinstance(action, AcceptTrade) else ()
     if frame is None:
         return refuse(edition, "wrong_decision", "window_trade_answer", "no offer is open")
-    if redeem and edition.mortgage is None:
-        return refuse(edition, "bad_choice", "mortgage", "there is no mortgage to redeem")
+    if redeem and not edition.mortgage_transfer_fee:
+        return refuse(edition, "bad_choice", "trade_redeem", "nothing is redeemed in a deal in this edition")
     if any([cell not in frame.give.cells or not state.mortgaged_rounds[cell] for cell in redeem]):
         return refuse(edition, "bad_choice", "trade_redeem", "only mortgaged deeds got are redeemed")
     if not _still_possible(edition, state, frame):
@@ -100,7 +101,8 @@ def _due(edition: Edition, state: State, frame: TradeFrame, redeem: tuple[int, .
 
 
 def _can_pay(state: State, frame: TradeFrame, due: int) -> bool:
-    return state.cash[frame.to_seat] + frame.give.cash - frame.get.cash >= due
+    debt = debt_of(state, frame.from_seat) if frame.settles else None
+    return state.cash[frame.to_seat] + received(frame.give, debt).cash - frame.get.cash >= due
 
 
 def may_accept(edition: Edition, state: State, frame: TradeFrame) -> bool:
@@ -117,7 +119,9 @@ def _still_possible(edition: Edition, state: State, frame: TradeFrame) -> bool:
     offered = OfferTrade(frame.to_seat, frame.give, frame.get)
     if deeds_refusal(edition, state, frame.from_seat, offered) is not None:
         return False
-    return fees_refusal(edition, state, frame.from_seat, frame.to_seat, frame.give, frame.get, frame.redeem) is None
+    debt = debt_of(state, frame.from_seat) if frame.settles else None
+    give = received(frame.give, debt)
+    return fees_refusal(edition, state, frame.from_seat, frame.to_seat, give, frame.get, frame.redeem) is None
 
 
 def _carry_out(play: Play, frame: TradeFrame, redeem: tuple[int, ...]) -> None:

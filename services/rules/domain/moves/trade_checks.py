@@ -1,6 +1,8 @@
 """Why an offer may not be made: allowances, shape, deeds, money, and offers refused before (IND-TRADE, MET-TRADE,
 BRA-TRADE, TAB-TRADE)."""
 
+from dataclasses import replace
+
 from services.rules.domain.commands import Basket, OfferTrade
 from services.rules.domain.edition import Edition
 from services.rules.domain.folds.deals import counts_in_turn, outside_turn
@@ -221,6 +223,8 @@ def _free_shape_refusal(edition: Edition, state: State, seat: int, action: Offer
         return refuse(edition, "empty_side", "trade_shape", "both sides are empty")
     if not gift and (is_empty(give) or is_empty(get)):
         return refuse(edition, "empty_side", "trade_shape", "each side gives something")
+    if action.redeem and not edition.mortgage_transfer_fee:
+        return refuse(edition, "bad_choice", "trade_redeem", "nothing is redeemed in a deal in this edition")
     foreign = [cell for cell in action.redeem if cell not in get.cells or not state.mortgaged_rounds[cell]]
     if foreign:
         return refuse(
@@ -282,8 +286,15 @@ def sole_creditor(debt: PaymentFrame) -> int:
     return debt.claims[0].payee if len(debt.claims) == 1 and debt.claims[0].payee >= 0 else NONE
 
 
+def received(give: Basket, debt: PaymentFrame | None) -> Basket:
+    """What reaches the other side: of a settlement's cash the bank keeps the tax of the debt (TAB-DEBT-05)."""
+    if debt is None or not debt.tax_rate:
+        return give
+    return replace(give, cash=give.cash - give.cash * debt.tax_rate // 100)
+
+
 def settlement_refusal(
-    edition: Edition, state: State, seat: int, creditor: int, give: Basket, total: int
+    edition: Edition, state: State, seat: int, creditor: int, give: Basket, debt: PaymentFrame
 ) -> Refusal | None:
     offered = OfferTrade(creditor, give, Basket())
     refusal = _allowance_refusal(edition, state, seat) or deeds_refusal(edition, state, seat, offered)
@@ -298,7 +309,7 @@ def settlement_refusal(
             edition, "not_enough_cash", "trade_cash", "more than the own cash", {"greatest": state.cash[seat]}
         )
     percent = edition.trade_balance.percent
-    sides = sorted((side_value(edition, state, give), total))
+    sides = sorted((side_value(edition, state, give), debt.total))
     if percent and sides[0] * 100 < sides[1] * percent:
         return refuse(edition, "unbalanced", "trade_balance", "too far from the debt", {"least": percent})
-    return fees_refusal(edition, state, seat, creditor, give, Basket(), ())
+    return fees_refusal(edition, state, seat, creditor, received(give, debt), Basket(), ())

@@ -15,8 +15,8 @@ from services.rules.domain.events import (
 )
 from services.rules.domain.folds.seats import clockwise
 from services.rules.domain.folds.turn import DOUBLES_TO_JAIL, is_triple
-from services.rules.domain.moves.asking import ask, close, lift_turn_clock
-from services.rules.domain.moves.ending import check_limits, finish_turn
+from services.rules.domain.moves.asking import ask, ask_new_segment, close, lift_turn_clock
+from services.rules.domain.moves.ending import check_limits, finish_turn, gap_is_asked, open_gap
 from services.rules.domain.moves.landing import land
 from services.rules.domain.moves.money import charge
 from services.rules.domain.moves.timing import third_die_is_thrown
@@ -64,6 +64,9 @@ def run_turn(play: Play, frame: TurnFrame) -> None:
     """Asks for the roll, or for what follows it; a turn whose player is out ends (IND-TURN-10)."""
     seat = frame.seat
     if not play.state.in_play[seat]:
+        if gap_is_asked(play.state):
+            open_gap(play)
+            return
         lift_turn_clock(play)
         play.emit(TurnEnded(seat, "out"))
         check_limits(play, seat)
@@ -190,8 +193,7 @@ def _settled(play: Play, frame: RollFrame) -> None:
     if edition.manage_after == "every_roll":
         ask(play, "manage", seat, "turn")
     elif state.extra_owed:
-        lift_turn_clock(play)
-        ask(play, "roll", seat, "turn")
+        ask_new_segment(play, seat)
     elif edition.manage_after == "last_roll":
         ask(play, "manage", seat, "turn")
     else:

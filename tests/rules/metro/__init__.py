@@ -1,0 +1,1 @@
+"""The rules of `metro` and `metro-speed`, statement by statement (docs/rules/metro.md)."""
