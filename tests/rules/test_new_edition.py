@@ -131,7 +131,7 @@ class Game:
             return Command(-1, 0, Expire(deadline.id))
         left_ms = [deadline.due_at_ms - self.now_ms for deadline in self.state.deadlines]
         self.now_ms += self.rng.randrange(max(1, min([4_000, *left_ms])))
-        return random_command(self.rng, self.state, options)
+        return random_command(self.rng, self.state, options, self.edition)
 
 
 @pytest.fixture(scope="module")
