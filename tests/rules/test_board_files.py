@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from services.rules.editions.loader import EditionError, Problem, load_edition
-from tests.rules.edition_samples import write
+from tests.rules.edition_files import write
 
 
 def problems_after(folder: Path, kind: str, old: str, new: str) -> list[Problem]:

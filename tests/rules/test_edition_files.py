@@ -6,11 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from services.rules.domain import parameters as p
 from services.rules.domain.edition import Edition
 from services.rules.editions.loader import EDITIONS, EditionError, Problem, load_catalogue, load_edition
 from services.rules.editions.schema import PARAMETERS
-from tests.rules.edition_samples import OTHERS, flagship, write, write_other
+from tests.rules.edition_files import copy, flagship, write
 
 MATRIX = Path(__file__).resolve().parents[2] / "docs" / "rules" / "parameters.md"
 
@@ -34,67 +33,6 @@ def test_an_edition_has_every_parameter_under_its_own_name() -> None:
     assert sorted(PARAMETERS) == sorted(named)
     fields = {field.name for field in dataclasses.fields(Edition)}
     assert fields == {*named, "id", "version", "names", "by_seating", "statements"}
-
-
-@pytest.mark.parametrize("edition_id", OTHERS)
-def test_the_format_has_room_for_every_other_edition(tmp_path: Path, edition_id: str) -> None:
-    edition = load_edition(write_other(tmp_path, edition_id))
-    assert (edition.id, edition.version, edition.seating) == (edition_id, 1, ("mixed",))
-    assert edition.at("mixed").by_seating == ()
-    assert len(edition.board.deeds) == 28
-
-
-def test_values_of_the_other_editions(tmp_path: Path) -> None:
-    metro = load_edition(write_other(tmp_path, "metro-speed"))
-    assert (metro.third_die_from_round, metro.triple_extra_roll, metro.rent_tax_start) == (7, True, 40)
-    assert metro.xp == p.Xp(
-        winner=200, others=0, leavers=0, only_rated=False, only_people=True, from_round=21, deed_card=True
-    )
-    brawl = load_edition(write_other(tmp_path, "brands-brawl"))
-    assert brawl.own_auction_opening == p.Opening(percent=100)
-    assert [card.deck for card in brawl.decks["chance"]] == ["chance"] * 21
-    assert brawl.decks["chance"][20].effect == "destroy_building"
-    assert (brawl.casino, brawl.supply) == (p.Casino(stake=1000, to_jackpot=500, jackpot_one_in=20), None)
-    teams = load_edition(write_other(tmp_path, "brands-teams"))
-    assert teams.teams == ((0, 2), (1, 3))
-    assert teams.trade_balance == p.TradeBalance(percent=50, allies=0)
-    assert teams.estate_to_bank == p.EstateToBank(usual="unowned", last="unowned", ally=True)
-    short = load_edition(write_other(tmp_path, "tabletop-short"))
-    assert short.estate_to_player == p.EstateToPlayer(usual="transfer", last="as_is")
-    assert (short.opening_bid.of_price(400), short.opening_bid.units) == (1, 1)
-    classic = load_edition(write_other(tmp_path, "online-classic"))
-    assert classic.trade_in == p.TradeIn(full=frozenset({"first_roll"}), sale=frozenset())
-    tax = load_edition(write_other(tmp_path, "rent-tax"))
-    assert (tax.rent_tax_on, tax.utility_dice) == (frozenset({"rent", "cards"}), None)
-
-
-def test_overrides_of_custom_tables(tmp_path: Path) -> None:
-    """What a custom table may change, with ranges and choices (BRA-TABLE-08)."""
-    brands = load_edition(write_other(tmp_path, "brands"))
-    overrides = {item.parameter: item for item in brands.overrides}
-    assert overrides["start_cash"] == p.Override(
-        parameter="start_cash", least=5000, most=50000, step=500, never=False, choices=()
-    )
-    assert (overrides["salary_end_minute"].most, overrides["salary_end_minute"].never) == (120, True)
-    assert overrides["build_limit"].choices == ("group_turn", None)
-    assert overrides["third_die_from_round"].choices == (8, None)
-    timed = load_edition(write_other(tmp_path, "tabletop-timed"))
-    assert {item.parameter for item in timed.overrides} == {"auction_style", "rent_claim", "time_limit_min"}
-
-
-@pytest.mark.parametrize(
-    ("edition_id", "rates"),
-    [
-        ("metro", {-1: 0, 0: 1, 50: 50, 51: 50, 99: 98, 100: 99, 400: 99}),
-        ("metro-speed", {0: 1, 30: 50, 60: 99, 61: 99}),
-        ("brands", {-1: 0, 0: 50, 4: 50, 5: 60, 24: 90, 25: 99, 99: 99}),
-        ("rent-tax", {0: 50, 14: 50, 15: 75, 30: 90, 45: 99}),
-    ],
-)
-def test_rent_tax_curves(tmp_path: Path, edition_id: str, rates: dict[int, int]) -> None:
-    curve = load_edition(write_other(tmp_path, edition_id)).rent_tax_curve
-    assert curve is not None
-    assert {offset: curve.percent_at(offset) for offset in rates} == rates
 
 
 def test_an_overlay_replaces_a_parameter_with_its_values_by_seating(tmp_path: Path) -> None:
@@ -201,6 +139,12 @@ INCOHERENT = [
     ({"decliner_bids": "false"}, "first_asked", "the decliner does not bid"),
     ({"on_timeout": '"default"'}, "timeout_roll", "is needed where on_timeout is default"),
     ({"estate_to_bank": '{ usual = "unowned", last = "none" }'}, "estate_to_bank", "needs a bankruptcy_limit"),
+    ({"own_auction": '"mortgaged"'}, "own_auction", "mortgaged needs mortgage"),
+    (
+        {"own_auction": '"mortgaged"', "mortgage": '"street"', "redeem_cost": "55", "trade_mortgaged": '"no"'},
+        "own_auction_opening",
+        "must be at least redeem_cost, 55 percent",
+    ),
     ({"teams": "[[0], [1]]"}, "teams", "seat 2, but seats is 2 to 6"),
     ({"casino": "{ stake = 1, to_jackpot = 1, jackpot_one_in = 9 }"}, "casino", "exactly where the board has"),
     ({"utility_dice": '"none"'}, "utility_dice", "exactly where the board has utilities"),
@@ -262,7 +206,7 @@ def test_keys_in_multi_line_values_keep_their_lines(tmp_path: Path) -> None:
     ],
 )
 def test_a_bad_base_is_reported(tmp_path: Path, base: str, reason: str) -> None:
-    write_other(tmp_path, "metro-speed")
+    copy(tmp_path, "metro.toml", "metro-speed.toml")
     path = write(tmp_path, name="x.toml", text=f'id = "x"\nversion = 1\nbase = {base}\n')
     found = [problem for problem in problems_of(path) if problem.field == "base"]
     assert [(problem.file, problem.line) for problem in found] == [("x.toml", 3)]

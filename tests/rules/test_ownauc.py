@@ -3,10 +3,18 @@
 import pytest
 
 from services.rules.domain import commands as c
+from services.rules.domain.chance import SCRIPT
 from services.rules.domain.commands import Basket
+from services.rules.domain.decide import advance
 from services.rules.domain.events import AuctionClosed, AuctionOpened, BidderAsked, BidderPassed, DeedMoved
+from services.rules.domain.legal import legal_actions
+from services.rules.domain.new_game import Setup, begin
 from services.rules.domain.options import AmountRange
 from services.rules.domain.parties import NONE
+from services.rules.domain.play import Advance
+from services.rules.domain.refusals import Refusal
+from services.rules.domain.state import SeatSetup
+from tests.support.positions import CATALOGUE
 from tests.support.scenario import Game, a_game
 
 
@@ -263,3 +271,24 @@ def test_an_auction_of_the_turn_does_not_count_for_a_debt() -> None:
     game.refused(0, c.OpenAuction(18, 100), "already_put_up", "IND-DEBT-09")
     game.do(0, c.SellToBank(18))
     assert game.cash(0) == 110
+
+
+@pytest.mark.parametrize(("cash", "may"), [(2000, False), (1999, True)])
+def test_a_payment_that_is_covered_is_no_debt(cash: int, may: bool) -> None:
+    """BRA-OWNAUC-02: a tax that only waits to be confirmed lets nobody put a deed up; one short of cash does."""
+    edition = CATALOGUE.get("brands-brawl").at("mixed")
+    script = (0, *range(20, 0, -1), *range(27, 0, -1), 0, 2)
+    seats = tuple(SeatSetup("person", seat) for seat in range(3))
+    state = begin(edition, Setup("mixed", seats, bytes(32), algorithm=SCRIPT, script=script), 0).state
+    state.mortgaged_rounds[1], state.cash[0] = 1, cash
+    assert state.decision is not None
+    rolled = advance(edition, state, c.Command(0, state.decision.id, c.Roll()), 0)
+    assert isinstance(rolled, Advance)
+    decision = rolled.state.decision
+    assert decision is not None
+    assert (decision.kind, rolled.state.position[0]) == ("payment", 4)
+    kinds = [option.kind for option in legal_actions(edition, rolled.state) if option.seat == 0]
+    assert ("open_auction" in kinds) is may
+    result = advance(edition, rolled.state, c.Command(0, decision.id, c.OpenAuction(1)), 0)
+    refused = (result.reason, result.statement) if isinstance(result, Refusal) else None
+    assert refused == (None if may else ("lot_not_allowed", "BRA-OWNAUC-02"))

@@ -61,6 +61,12 @@ def _pair_faults(values: Values) -> Iterator[Fault]:
 
 
 def _auction_faults(values: Values) -> Iterator[Fault]:
+    if values["own_auction"] == "mortgaged":
+        opening = values["own_auction_opening"]
+        if values["redeem_cost"] is None:
+            yield "own_auction", "mortgaged needs mortgage"
+        elif opening == "seller" or (opening.percent or 0) < values["redeem_cost"]:
+            yield "own_auction_opening", f"must be at least redeem_cost, {values['redeem_cost']} percent"
     if values["first_asked"] == "decliner" and not values["decliner_bids"]:
         yield "first_asked", "the decliner does not bid"
     doubled = values["trade_in"].full & values["trade_in"].sale

@@ -30,7 +30,7 @@ from services.rules.domain.parties import BANK, NONE
 from services.rules.domain.play import Play, refuse
 from services.rules.domain.refusals import Refusal
 from services.rules.domain.rulebook import Rule
-from services.rules.domain.state import AuctionFrame, Claim, LotsFrame, MoneyReason, State
+from services.rules.domain.state import AuctionFrame, Claim, DeadlineKind, LotsFrame, MoneyReason, State
 
 OPENING_STEP = 10
 #: a bid with less left sets the clock of an open lot to this
@@ -133,6 +133,7 @@ def bid_range(edition: Edition, state: State, frame: AuctionFrame, seat: int) ->
 
 def run_auction(play: Play, frame: AuctionFrame) -> None:
     """Asks the next bidder, or closes (IND-AUC-04, -08 to -11, -15)."""
+    frame = _with_its_clock(play, frame)
     if frame.kind == "open_lot":
         _ask_all_bidders(play, frame)
         return
@@ -146,6 +147,15 @@ def run_auction(play: Play, frame: AuctionFrame) -> None:
             shortage_unsold(play)
     else:
         _ask_next(play, frame, rest)
+
+
+def _with_its_clock(play: Play, frame: AuctionFrame) -> AuctionFrame:
+    """The lot, whose clock goes on with what was left when a pause stopped it (BRA-TIME-10)."""
+    kind: DeadlineKind = "open_lot" if frame.kind == "open_lot" else "lot"
+    if frame.lot_deadline_id or kind not in play.state.clocks:
+        return frame
+    set_deadline(play, kind)
+    return auction_frame(play.state)
 
 
 def _ask_next(play: Play, frame: AuctionFrame, rest: list[int]) -> None:

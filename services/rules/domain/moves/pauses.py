@@ -11,12 +11,12 @@ from services.rules.domain.events import (
     ReturnConfirmed,
 )
 from services.rules.domain.folds.seats import staying
-from services.rules.domain.moves.asking import ask_all, close, set_deadline, stop_clocks
+from services.rules.domain.moves.asking import ask_all, budget_ms, close, set_deadline, stop_clocks
 from services.rules.domain.play import Play, refuse
 from services.rules.domain.refusals import Refusal
 from services.rules.domain.state import DeadlineKind, PauseFrame, State
 
-STOPPED: tuple[DeadlineKind, ...] = ("turn", "payment", "bid", "answer")
+STOPPED: tuple[DeadlineKind, ...] = ("turn", "payment", "bid", "lot", "open_lot", "answer")
 
 
 def is_paused(state: State) -> bool:
@@ -106,7 +106,11 @@ def run_pause(play: Play, frame: PauseFrame) -> None:
     if not seats:
         play.emit(PauseEnded(play.play_time_ms - frame.since_ms))
         return
-    deadline = set_deadline(play, "pause_max" if frame.stage == "paused" else "countdown")
+    if frame.stage == "paused":
+        spent_ms = play.play_time_ms - frame.since_ms
+        deadline = set_deadline(play, "pause_max", max(0, budget_ms(play.edition, "pause_max") - spent_ms))
+    else:
+        deadline = set_deadline(play, "countdown")
     ask_all(play, "paused", seats, deadline)
 
 
