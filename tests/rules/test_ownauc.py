@@ -291,4 +291,4 @@ def test_a_payment_that_is_covered_is_no_debt(cash: int, may: bool) -> None:
     assert ("open_auction" in kinds) is may
     result = advance(edition, rolled.state, c.Command(0, decision.id, c.OpenAuction(1)), 0)
     refused = (result.reason, result.statement) if isinstance(result, Refusal) else None
-    assert refused == (None if may else ("lot_not_allowed", "BRA-OWNAUC-02"))
+    assert refused == (None if may else ("wrong_decision", "BRA-OWNAUC-02"))
