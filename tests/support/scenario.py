@@ -216,6 +216,10 @@ class Game(Position):
         (found,) = self.options(kind)
         return found
 
+    def own_options(self, seat: int) -> list[Option]:
+        """What is legal now for one seat."""
+        return [option for option in legal_actions(self.edition, self.state) if option.seat == seat]
+
     def option_kinds(self) -> set[str]:
         """Kinds of everything that is legal now."""
         return {option.kind for option in legal_actions(self.edition, self.state)}
