@@ -63,7 +63,7 @@ def test_a_recorded_update_serves_another_table_and_command(tmp_path: Path) -> N
 
 
 def test_figures_of_several_turns() -> None:
-    sums = Sums(commands=4, seconds=2.0, services_s=0.002, stores_s=0.001, update_bytes=400, command_bytes=80)
+    sums = Sums(commands=4, rates=[9.0, 2.0, 1.0], services_s=0.002, stores_s=0.001, update_bytes=400, command_bytes=80)
     sums.times_ms, sums.answers_ms = [4.0, 1.0, 3.0, 2.0], [1.0, 1.0, 1.0, 9.0]
     figures = sums.figures()
     assert (figures["commands_per_s"], figures["p50_ms"], figures["p99_ms"]) == (2.0, 3.0, 4.0)
