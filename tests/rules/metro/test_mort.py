@@ -3,7 +3,7 @@
 import pytest
 
 from services.rules.domain import commands as c
-from services.rules.domain.events import DeedMortgaged, DeedMoved, DeedRedeemed, MortgageReminded, MoneyMoved
+from services.rules.domain.events import DeedMortgaged, DeedMoved, DeedRedeemed, MoneyMoved, MortgageReminded
 from services.rules.domain.parties import BANK
 from tests.rules.metro.games import METRO, SPEED, both, metro
 from tests.support.scenario import Game
