@@ -36,9 +36,11 @@ def test_stake_and_numbers(edition: str) -> None:
     """BRA-MOVE-12: 1 to 3 numbers from 1 to 6, and 1000."""
     game = at_the_casino(edition)
     assert game.option("place_bet").amount == 1000
-    for numbers in ((), (1, 2, 3, 4), (0,), (7,), (1, 7), (-1,)):
-        game.refused(0, c.PlaceBet(numbers), "bad_choice", "BRA-MOVE-12")
-    for numbers in ((1,), (6,), (1, 6), (2, 3, 4)):
+    unfit: tuple[tuple[int, ...], ...] = ((), (1, 2, 3, 4), (0,), (7,), (1, 7), (-1,))
+    for picked in unfit:
+        game.refused(0, c.PlaceBet(picked), "bad_choice", "BRA-MOVE-12")
+    fitting: tuple[tuple[int, ...], ...] = ((1,), (6,), (1, 6), (2, 3, 4))
+    for numbers in fitting:
         played = bet(at_the_casino(edition), *numbers, die=5)
         assert played.money()[0] == (0, BANK, 1000, "stake")
         assert played.events_of(CasinoPlayed) == [CasinoPlayed(0, numbers, 5, 20)]
