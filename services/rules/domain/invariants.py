@@ -72,7 +72,7 @@ def broken_step(edition: Edition, before: State, event: Event, after: State) -> 
         if event.payee >= 0:
             expected[event.payee] += event.amount
         jackpot += event.amount * ((event.payee == JACKPOT) - (event.payer == JACKPOT))
-        if event.amount <= 0 or _way(event) not in WAYS.get(event.reason, (_way(event),)):
+        if event.amount <= 0 or not _goes(edition, event):
             found.append(f"IND-INV-01: {event}")
     if after.jackpot != jackpot:
         found.append(f"IND-INV-02: the jackpot went from {before.jackpot} to {after.jackpot} by {event}")
@@ -84,6 +84,14 @@ def broken_step(edition: Edition, before: State, event: Event, after: State) -> 
             if old and order not in (old, old[1:] + old[:1]):
                 found.append(f"IND-INV-10: deck {deck} went from {old} to {order}")
     return found
+
+
+def _goes(edition: Edition, event: MoneyMoved) -> bool:
+    """Whether money may go this way for its reason; the bank may pay for a bankrupt where it says so (TAB-BANK-07)."""
+    way = _way(event)
+    if event.reason == "estate" and edition.estate_to_player.usual == "bank_pays":
+        return way != _ACROSS
+    return way in WAYS.get(event.reason, (way,))
 
 
 def _way(event: MoneyMoved) -> str:

@@ -58,7 +58,7 @@ def test_the_cost_depends_on_the_side_of_the_board(group: str, cell: int, cost: 
 
 @pytest.mark.parametrize("edition", TABLETOPS)
 def test_when_houses_are_bought(edition: str) -> None:
-    """TAB-BUILD-04: before a roll and at the end of the own turn; not while deciding a purchase, nor in others' turns."""
+    """TAB-BUILD-04: before a roll and at the end of the own turn; not in a purchase, nor in others' turns."""
     a_table(edition).owning_group(0, "brown").turn_of(0).do(0, c.Build((1,)))
     a_table(edition).owning_group(0, "brown").managing(0).do(0, c.Build((1,)))
     game = a_table(edition).owning_group(0, "brown").at(0, 36).turn_of(0).roll(0, 1, 2)

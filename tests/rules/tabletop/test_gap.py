@@ -110,7 +110,7 @@ def test_only_in_the_own_phases_of_the_turn() -> None:
 
 
 def test_what_is_done_in_a_gap() -> None:
-    """TAB-BUILD-17: every solvent player builds, redeems, sells and mortgages, in the order in which commands arrive."""
+    """TAB-BUILD-17: every solvent player builds, redeems, sells and mortgages, in the order of the commands."""
     game = with_builders().owning(0, 15).mortgaged(15).owning(1, 25).turn_of(0).do(1, c.AskGap())
     game.do(0, c.Redeem(15)).do(1, c.Build((1, 3))).do(2, c.Redeem(5)).do(1, c.SellBuildings((1,), 0))
     game.do(2, c.Mortgage(5)).do(1, c.Build((1,)))

@@ -217,8 +217,8 @@ def test_a_single_bidder_pays_the_cost_of_the_deed() -> None:
 
 
 def test_a_lot_without_a_bid() -> None:
-    """TAB-BUILD-12.5: the buildings stay in the bank, all claims lapse, and the orderer orders no more of the kind until
-    the next turn."""
+    """TAB-BUILD-12.5: the buildings stay in the bank, all claims lapse, and the orderer orders no more of the kind
+    until the next turn."""
     game = contested().do(0, c.Pass()).do(1, c.Pass()).do(2, c.Pass())
     assert game.events_of(AuctionClosed)[0].outcome == "no_bid"
     assert game.events_of(ClaimsClosed) == [ClaimsClosed(0, 3, True)]
