@@ -7,11 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from services.site.alone import ALONE
 from services.site.demo import DEFAULT_SEED
 from services.site.terminal.texts import LANGUAGES
-
-#: what `up` can start beside everything
-PARTS = ("rules", "table", "clock", "bots", "gateway")
 
 _ABOUT = """\
 Magnate: an online property-trading board game.
@@ -69,7 +67,7 @@ def parser() -> argparse.ArgumentParser:
         return _described(commands.add_parser, name, help=help_text, description=description)
 
     up = command("up", "start the whole site, or one service of it", _UP)
-    up.add_argument("part", nargs="?", choices=("all", *PARTS), default="all", help="what to start (default: all)")
+    up.add_argument("part", nargs="?", choices=("all", *ALONE), default="all", help="what to start (default: all)")
     _demo_arguments(command("demo", "play a whole game of bots", _DEMO))
     _play_arguments(command("play", "play against bots in this terminal", _PLAY))
     replay = command("replay", "check an exported game", _REPLAY)
