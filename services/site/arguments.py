@@ -50,6 +50,12 @@ Decides every command of an exported game anew and compares every event. The exi
 
   magnate replay game.mgl
 """
+_MIGRATE = """\
+Brings the tables of all services in the Postgres of MAGNATE_DATABASE_URL up to date, and says where they are. Services
+do the same when they start; doing it before has no replica wait for it. Several at once wait for each other.
+
+  MAGNATE_DATABASE_URL=postgresql://... magnate migrate
+"""
 _SETTINGS = """\
 Prints the table of all variables of the environment, with their defaults and what is allowed.
 
@@ -72,6 +78,7 @@ def parser() -> argparse.ArgumentParser:
     _play_arguments(command("play", "play against bots in this terminal", _PLAY))
     replay = command("replay", "check an exported game", _REPLAY)
     replay.add_argument("file", type=Path, help="file that was exported")
+    command("migrate", "bring a Postgres up to date", _MIGRATE)
     command("settings", "print the table of all settings", _SETTINGS)
     return top
 

@@ -20,10 +20,12 @@ from services.site.arguments import parser
 from services.site.demo import DemoOptions, run_demo
 from services.site.embedded import Settings
 from services.site.errors import CommandError, in_words
+from services.site.migrating import migrate
 from services.site.playing import PlayOptions, run_play
 from services.site.replaying import replay_file
 from services.site.settings import SiteSettings
 from services.site.upping import run_site
+from services.table.settings import TableSettings
 
 _INTERRUPTED = 130
 _TERMINATED = 143
@@ -106,6 +108,13 @@ def _replay(chosen: argparse.Namespace, environ: Mapping[str, str]) -> int:
     return 0
 
 
+def _migrate(chosen: argparse.Namespace, environ: Mapping[str, str]) -> int:
+    settings = TableSettings.load(environ)
+    settings.configure_logs("migrate")
+    run(_until_told(migrate(settings.database_url, _say)))
+    return 0
+
+
 def _settings(chosen: argparse.Namespace, environ: Mapping[str, str]) -> int:
     _say(render_table(kind for kind in known_settings() if kind.__module__.split(".")[0] in {"services", "gateway"}))
     return 0
@@ -134,4 +143,11 @@ def _failed(message: str, status: int) -> int:
     return status
 
 
-_COMMANDS = {"up": _up, "demo": _demo, "play": _play, "replay": _replay, "settings": _settings}
+_COMMANDS = {
+    "up": _up,
+    "demo": _demo,
+    "play": _play,
+    "replay": _replay,
+    "migrate": _migrate,
+    "settings": _settings,
+}
