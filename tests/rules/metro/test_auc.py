@@ -210,3 +210,19 @@ def test_nobody_puts_up_an_own_field(edition: str) -> None:
     game = metro(2, edition).owning(0, 39).at(0, 1).turn_of(0).roll(0, 1, 2)
     game.refused(0, c.OpenAuction(39), "wrong_decision", "MET-DEBT-06")
     assert not game.options("open_auction")
+
+
+def test_the_turn_of_a_decliner_who_left_ends_after_the_auction() -> None:
+    """MET-AUC-14, MET-BANK-10: and the extra throw of a double with it."""
+    game = metro(3).turn_of(0).roll(0, 3, 3).do(0, c.Decline()).do(0, c.Surrender())
+    assert (game.decision, game.state.in_play) == (("auction_bid", 1), [True] * 3)
+    game.do(1, c.Bid(1000)).do(2, c.Pass())
+    assert game.events_of(BidderPassed) == [BidderPassed(2, "choice"), BidderPassed(0, "leaving")]
+    assert (game.owner(6), game.state.in_play, game.decision) == (1, [False, True, True], ("roll", 1))
+
+
+def test_several_leave_in_one_auction() -> None:
+    """MET-AUC-14: all are out when it is over."""
+    game = metro(4).turn_of(0).roll(0, 1, 2).do(0, c.Decline()).do(1, c.Surrender()).do(0, c.Surrender())
+    game.do(2, c.Bid(600)).do(3, c.Pass())
+    assert (game.owner(3), game.state.in_play, game.decision) == (2, [False, False, True, True], ("roll", 2))

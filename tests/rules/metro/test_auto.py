@@ -164,3 +164,17 @@ def test_no_automatic_play_can_be_switched_on(edition: str) -> None:
     assert game.option_kinds() == {"roll", "mortgage", "offer_trade", "surrender"}
     names = {action.__name__ for action in get_args(c.Action)}
     assert not {name for name in names if "Auto" in name}
+
+
+@both
+def test_full_streets_are_sold_level_by_level(edition: str) -> None:
+    """MET-AUTO-06: one building at a time, from the fifth down."""
+    game = metro(2, edition).with_cash(0, 250).owning_group(0, "brown", 5, 4)
+    assert raised(misses_income_tax(game)) == [("s", 1), ("s", 1), ("s", 3), ("s", 1), ("s", 3), ("s", 1), ("s", 3)]
+    assert (game.cash(0), game.level(1), game.level(3)) == (0, 1, 1)
+
+
+def test_a_forced_bail_is_paid_and_the_move_goes_on() -> None:
+    """MET-AUTO-05, MET-AUTO-08, MET-JAIL-06: the payment's clock has run out, not the turn's."""
+    game = metro(2).in_jail(0, 2).turn_of(0).roll(0, 1, 2, after_ms=30_000).expire("payment")
+    assert (game.position(0), game.decision, game.deadline) == (13, ("purchase", 0), ("turn", 45_000))

@@ -168,3 +168,11 @@ def test_there_is_no_pause_by_agreement(edition: str, action: c.Action) -> None:
     game = metro(2, edition).turn_of(0)
     assert not {"ask_pause", "vote_pause", "confirm_return"} & game.option_kinds()
     game.refused(0, action, "wrong_decision", "MET-TURN-01")
+
+
+def test_an_offer_made_within_the_grace_leaves_nothing() -> None:
+    """MET-TIME-03: the clock goes on with exactly what was left, here 0: the turn is skipped after the answer."""
+    game = metro(2, grace_ms=500).owning(1, 5).turn_of(0).do(0, offer(1, 2000, cells=(5,)), after_ms=75_400)
+    assert [event.left_ms for event in game.events_of(DeadlineStopped)] == [0]
+    game.do(1, c.RefuseTrade())
+    assert game.decision == ("roll", 1)
