@@ -149,8 +149,8 @@ def test_several_creditors_are_paid_all_or_none() -> None:
 
 
 def test_bankrupt_over_several_creditors() -> None:
-    """TAB-DEBT-06: the buildings are sold, the money is shared by the claims, units left over go round from the debtor's
-    neighbour, and the deeds are auctioned free of mortgage."""
+    """TAB-DEBT-06: the buildings are sold, the money is shared by the claims, units left over go round from the
+    debtor's neighbour, and the deeds are auctioned free of mortgage."""
     game = tabletop(4).owning_group(0, "brown", 1, 1).owning(0, 5).mortgaged(5).holding_release_cards(0, "chest")
     game.state.decks["chest"] = tuple(n for n in game.state.decks["chest"] if n != 4)
     shared(game, 30, 600).do(0, c.DeclareBankruptcy())
