@@ -27,9 +27,13 @@ class SeatingValue:
     value: Any
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Edition:
-    """All rules of one edition in one version. Equal field by field; hashed by id, version and seating."""
+    """All rules of one edition in one version.
+
+    Compared and hashed by identity: what the rules keep for an edition is looked up several times in each command, and
+    the loader gives one object for each file, `resolve` one for each seating.
+    """
 
     #: name of the edition, stable for ever
     id: str
@@ -246,9 +250,6 @@ class Edition:
     #: rent is taken at once, or when its owner claims it [T RENT-11]
     rent_claim: p.RentClaim
 
-    def __hash__(self) -> int:
-        return hash((self.id, self.version, self.seating))
-
     def at(self, seating: p.Seating) -> "Edition":
         """The flat edition of a table with this seating; see `resolve`."""
         return resolve(self, seating)
@@ -258,11 +259,13 @@ class Edition:
 def resolve(edition: Edition, seating: p.Seating) -> Edition:
     """The edition with the values of one seating put in place: `seating` holds it alone, `by_seating` is empty.
 
-    Equal arguments give the same object, so that tables share it.
+    The same arguments give the same object, so that tables share it; a flat edition is given back as it is.
     Raises ValueError if tables of the edition cannot have this seating.
     """
     if seating not in edition.seating:
         allowed = ", ".join(edition.seating)
         raise ValueError(f"edition {edition.id} has no {seating} tables (seatings: {allowed})")
+    if edition.seating == (seating,) and not edition.by_seating:
+        return edition
     values = {item.parameter: item.value for item in edition.by_seating if item.seating == seating}
     return replace(edition, **{**values, "seating": (seating,), "by_seating": ()})

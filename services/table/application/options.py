@@ -12,7 +12,7 @@ class Options:
     """Times in the unit that ends their name; wall-clock time, except `grace_ms`, which is play time."""
 
     session_ttl_ms: int = 30 * 24 * 3_600_000
-    session_cache_ms: int = 30_000
+    session_cache_ms: int = 5_000
     session_cache_size: int = 4_096
     hot_tables: int = 2_048
     snapshot_every: int = 64

@@ -1,5 +1,7 @@
 """Building and selling buildings (IND-BUILD-01 to -19)."""
 
+from functools import lru_cache
+
 from services.rules.domain.commands import Build, Command, SellBuildings
 from services.rules.domain.edition import Edition
 from services.rules.domain.events import BuildingBuilt, BuildingsSold, MoneyMoved
@@ -153,11 +155,34 @@ def sale_choices(edition: Edition, state: State, seat: int) -> tuple[BuildingCho
     levels, owners = state.levels, state.owners
     if not any(levels):
         return ()
+    if edition.sale_unit == "level":
+        return _level_choices(edition, state, seat)
     choices: list[BuildingChoice] = []
     for cell in edition.board.streets:
         if levels[cell] and owners[cell] == seat:
             choices.extend(_choices_of(edition, state, seat, cell))
     return tuple(choices)
+
+
+def _level_choices(edition: Edition, state: State, seat: int) -> tuple[BuildingChoice, ...]:
+    """As sale_refusal says of each street, in one pass over those that carry a building."""
+    levels, owners, groups = state.levels, state.owners, edition.board.group_of_cell
+    own = [cell for cell, level in enumerate(levels) if level and owners[cell] == seat]
+    if edition.build_even:
+        highest: dict[int, int] = {}
+        for cell in own:
+            first = groups[cell][0]
+            highest[first] = max(levels[cell], highest.get(first, 0))
+        own = [cell for cell in own if levels[cell] == highest[groups[cell][0]]]
+    houses = edition.houses_under_hotel
+    if 0 <= state.supply_houses < houses:
+        own = [cell for cell in own if levels[cell] <= houses]
+    return tuple([_choice(cell, levels[cell] - 1, refund(edition, cell)) for cell in own])
+
+
+@lru_cache(maxsize=1024)
+def _choice(cell: int, to_level: int, amount: int) -> BuildingChoice:
+    return BuildingChoice(cell, to_level, amount)
 
 
 def _choices_of(edition: Edition, state: State, seat: int, cell: int) -> list[BuildingChoice]:
