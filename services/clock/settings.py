@@ -15,7 +15,11 @@ class ClockSettings(ServiceSettings):
 
     port: int = setting("MAGNATE_CLOCK_PORT", 7430, "port of the clock service", low=0, high=65535)
     database_url: str = setting(
-        "MAGNATE_DATABASE_URL", "sqlite:///magnate.db", "database, `sqlite:///PATH` or `postgresql://...`", secret=True
+        "MAGNATE_DATABASE_URL",
+        "sqlite:///magnate.db",
+        "database, `sqlite:///PATH` or `postgresql://...`",
+        secret=True,
+        begins=("sqlite:///", "postgresql"),
     )
     redis_url: str = setting(
         "MAGNATE_REDIS_URL", "redis://127.0.0.1:6379/0", "Redis that carries the event stream", secret=True

@@ -38,6 +38,7 @@ class Setting:
     high: float | None
     choices: tuple[str, ...]
     secret: bool
+    begins: tuple[str, ...] = ()
 
     def allowed(self) -> str:
         """What may stand in the variable, in words."""
@@ -45,6 +46,8 @@ class Setting:
             return "true or false"
         if self.choices:
             return "one of " + ", ".join(self.choices)
+        if self.begins:
+            return "text that begins with " + " or ".join(self.begins)
         kind = {int: "a whole number", float: "a number", str: "text"}[type(self.default)]
         if self.low is not None and self.high is not None:
             return f"{kind} from {self.low:.12g} to {self.high:.12g}"
@@ -61,6 +64,7 @@ class Setting:
             or (is_number and self.low is not None and cast(float, value) < self.low)
             or (is_number and self.high is not None and cast(float, value) > self.high)
             or (bool(self.choices) and value not in self.choices)
+            or (bool(self.begins) and not str(value).startswith(self.begins))
         )
         if value is None or bad:
             shown = "(a secret)" if self.secret else repr(text[:80])
@@ -89,11 +93,13 @@ def setting(
     high: float | None = None,
     choices: Sequence[str] = (),
     secret: bool = False,
+    begins: Sequence[str] = (),
 ) -> Value:
-    """Declares a field of a Settings class. Numbers lie in `low..high`; a secret is never shown."""
+    """Declares a field of a Settings class. Numbers lie in `low..high`, a text begins with one of `begins`; a secret is
+    never shown."""
     if not env.startswith(PREFIX):
         raise ValueError(f"{env} does not begin with {PREFIX}")
-    described = Setting(env, default, doc, low, high, tuple(choices), secret)
+    described = Setting(env, default, doc, low, high, tuple(choices), secret, tuple(begins))
     made: Any = dataclasses.field(default=default, repr=not secret, metadata={_KEY: described})
     return made  # type: ignore[no-any-return]
 

@@ -46,8 +46,9 @@ You against bots. Without --connect a site of its own is started for it, which k
 """
 _REPLAY = """\
 Decides every command of an exported game anew and compares every event. The exit status is 0 when all are the same,
-1 when one differs (the first is named), 2 when the file cannot be read.
+1 when one differs (the first is named) or the file is no whole log, 2 when the file cannot be opened.
 
+  magnate demo --output game.mgl
   magnate replay game.mgl
 """
 _MIGRATE = """\

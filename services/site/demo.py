@@ -72,7 +72,8 @@ async def run_demo(settings: Settings, options: DemoOptions, say: Callable[[str]
             say(f"demo: stopped after {game.commands} commands without a winner; see --limit and --seed")
             replay_ok = False
         else:
-            say(f"demo: exported {file.stat().st_size} bytes to {file}; replaying them in a fresh process")
+            kept = "--output keeps them" if options.output is None else f"kept in {file}"
+            say(f"demo: exported {file.stat().st_size} bytes ({kept}); replaying them in a fresh process")
             replay_ok = await _replay(file, say)
     # Nothing comes after this line: programs read it.
     say(

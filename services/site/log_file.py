@@ -43,7 +43,7 @@ def read_log_file(path: Path, progress: Callable[[int], None] = lambda lines: No
     try:
         header = _header(*next(lines), chain)
     except StopIteration:
-        raise LogFileError(f"{path} is empty; a log begins with a header line") from None
+        raise LogFileError("the file is empty; a log begins with a header line") from None
     entries: list[rules_pb.LogEntry] = []
     changed = 1 if chain.broken else 0
     for number, line in lines:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import sys
 from collections.abc import AsyncIterator, Iterator
@@ -59,8 +60,14 @@ async def run_play(settings: Settings, folder: Path, options: PlayOptions) -> in
     is_plain = options.plain or not is_terminal()
     pace_ms = options.pace_ms if options.pace_ms is not None else (0 if is_plain else _PACE_MS)
     async with _gateway(settings.private(think_ms=pace_ms), folder, options) as address:
-        with _console(is_plain) as console:
-            lines = await play(console, address, folder, options)
+        try:
+            with _console(is_plain) as console:
+                lines = await play(console, address, folder, options)
+        except asyncio.CancelledError:
+            # Ctrl-C: the way to go on is of use now too.
+            if (folder / _KEY).exists():
+                print(load_texts(options.language).say("menu", "kept"), flush=True)
+            raise
         # After the screen has been given back, so that it stays to be read.
         for line in lines:
             print(line, flush=True)

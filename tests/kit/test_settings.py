@@ -18,6 +18,7 @@ class DoorSettings(Settings):
     locked: bool = setting("MAGNATE_DOOR_LOCKED", False, "whether it is locked")
     colour: str = setting("MAGNATE_DOOR_COLOUR", "red", "its colour", choices=("red", "green"))
     key: str = setting("MAGNATE_DOOR_KEY", "", "its key", secret=True)
+    bell: str = setting("MAGNATE_DOOR_BELL", "tone:a", "its bell", begins=("tone:", "song:"))
 
 
 def test_defaults_and_values() -> None:
@@ -36,6 +37,7 @@ def test_defaults_and_values() -> None:
         ("MAGNATE_DOOR_RATIO", "nan", "a number from 0 to 1"),
         ("MAGNATE_DOOR_LOCKED", "maybe", "true or false"),
         ("MAGNATE_DOOR_COLOUR", "blue", "one of red, green"),
+        ("MAGNATE_DOOR_BELL", "gong", "text that begins with tone: or song:"),
     ],
 )
 def test_a_bad_value_is_named(env: str, value: str, allowed: str) -> None:
@@ -50,9 +52,9 @@ def test_secrets_are_not_shown() -> None:
 
 def test_the_table_has_a_line_for_each() -> None:
     table = render_table([DoorSettings]).splitlines()
-    assert table[2] == "| `MAGNATE_DOOR_COLOUR` | `red` | one of red, green | its colour |"
-    assert table[4] == "| `MAGNATE_DOOR_LOCKED` | `false` | true or false | whether it is locked |"
-    assert len(table) == 7
+    assert table[3] == "| `MAGNATE_DOOR_COLOUR` | `red` | one of red, green | its colour |"
+    assert table[5] == "| `MAGNATE_DOOR_LOCKED` | `false` | true or false | whether it is locked |"
+    assert len(table) == 8
 
 
 def test_one_variable_has_one_meaning() -> None:

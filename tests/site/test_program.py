@@ -163,3 +163,34 @@ async def test_up_starts_one_service_alone(tmp_path: Path) -> None:
         process.send_signal(signal.SIGTERM)
         status = await asyncio.wait_for(process.wait(), 30)
     assert status == 0
+
+
+async def test_an_interrupted_game_says_how_to_go_on(tmp_path: Path) -> None:
+    """Ctrl-C at a question: the exit status of an interrupt, and the last line names the command that continues."""
+    process = await asyncio.create_subprocess_exec(
+        *(*PROGRAM, "play", "--plain", "--bots", "1", "--seed", "3"),
+        env=_environ(tmp_path),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    assert process.stdout is not None
+    async with asyncio.timeout(60):
+        await process.stdout.readuntil(b"Number of your choice: ")
+        process.send_signal(signal.SIGINT)
+        rest = await process.stdout.read()
+        status = await process.wait()
+    assert status == 130
+    assert rest.decode().strip().splitlines()[-1] == "The game is kept. Go on with: magnate play --continue"
+
+
+def test_a_database_that_is_none_is_named(tmp_path: Path) -> None:
+    """Exit status 2 and one line, without the value, which may hold a password."""
+    environ = {**_environ(tmp_path), "MAGNATE_DATABASE_URL": "nonsense"}
+    done = subprocess.run(
+        [*PROGRAM, "up", "table"], env=environ, capture_output=True, text=True, check=False, timeout=60
+    )
+    assert done.returncode == 2
+    assert (
+        "MAGNATE_DATABASE_URL is (a secret); allowed is text that begins with sqlite:/// or postgresql" in done.stderr
+    )
+    assert len(done.stderr.strip().splitlines()) == 1

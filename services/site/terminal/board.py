@@ -15,6 +15,9 @@ LEAST_CELL_WIDTH = 6
 MOST_CELL_WIDTH = 13
 #: lines of the whole drawing: borders, and two for each row of cells
 HEIGHT = 2 * (SIDE + 1) + 4
+#: the least window for the drawing and a dialog below it
+LEAST_COLUMNS = (SIDE + 1) * (LEAST_CELL_WIDTH + 1) + 1
+LEAST_LINES = HEIGHT + 10
 #: lines in its middle
 MIDDLE = 2 * (SIDE - 1)
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import textwrap
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 _SEATS = (196, 33, 40, 208, 129, 44, 226, 201)
@@ -53,3 +55,24 @@ def clip(text: str, width: int) -> str:
     if width_of(text) <= width:
         return text
     return _ESCAPE.sub("", text)[: max(0, width - 1)] + "…"
+
+
+def wrap(text: str, width: int) -> list[str]:
+    """The text in as many lines of at most so many columns as it takes; spaces at its beginning stay."""
+    if width_of(text) <= width:
+        return [text]
+    return textwrap.wrap(text, max(1, width), break_on_hyphens=False) or [""]
+
+
+def in_columns(lines: Sequence[str], width: int, height: int) -> list[str]:
+    """Entries of a list (the lines that begin with spaces) side by side, as far as so many lines are too few."""
+    heading = [line for line in lines if not line.startswith(" ")]
+    entries = [line for line in lines if line.startswith(" ")]
+    room = max(1, height - len(heading))
+    columns = -(-len(entries) // room)
+    if columns <= 1:
+        return list(lines)
+    rows, each = -(-len(entries) // columns), max(1, width // columns)
+    cut = [clip(entry, each - 1) for entry in entries]
+    beside = ["".join(cell + " " * (each - width_of(cell)) for cell in cut[row::rows]).rstrip() for row in range(rows)]
+    return [*heading, *beside]

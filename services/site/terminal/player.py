@@ -16,7 +16,7 @@ from services.rules.codec.messages import write_command
 from services.rules.domain.commands import Action, Command
 from services.rules.domain.state import Decision
 from services.site.terminal.auto_move import DELAY_MS, AutoMove
-from services.site.terminal.board import HEIGHT, MIDDLE, draw_board
+from services.site.terminal.board import HEIGHT, LEAST_COLUMNS, LEAST_LINES, MIDDLE, draw_board
 from services.site.terminal.console import ClosedError, Console
 from services.site.terminal.gateway import Follower, Guest
 from services.site.terminal.journal import Journal
@@ -243,6 +243,9 @@ class Player:
             return True
         if word == "?":
             self._console.notice(self._texts.say("menu", "help"))
+        elif word == "b" and self._console.draws:
+            room = {"columns": LEAST_COLUMNS, "lines": LEAST_LINES}
+            self._console.notice(self._texts.say("menu", "board_room", **room))
         elif word == "b" and position is not None:
             for line in self._picture(_EVERYTHING):
                 self._console.notice(line)

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from services.site.terminal.console import ClosedError
-from services.site.terminal.paint import Paint, clip
+from services.site.terminal.paint import Paint, clip, in_columns, wrap
 
 _REDRAW_S = 0.04
 _NOTICES = 4
@@ -162,10 +162,12 @@ class Screen:
     def _draw(self) -> None:
         self._planned = None
         size = shutil.get_terminal_size()
-        below = [self.paint.dim(line) for line in self._notices]
+        notices = [part for notice in self._notices for part in wrap(notice, size.columns)]
+        below = [self.paint.dim(line) for line in notices]
         if self._status:
             below.append(self.paint.notice(self._status))
-        below += self._dialog
+        # What is to be chosen from must be seen, whatever else is not.
+        below += in_columns(self._dialog, size.columns, size.lines - len(below) - 1)
         room = max(0, size.lines - len(below) - 1)
         lines = [*list(self._make(room))[:room], *below][-(size.lines - 1) :]
         shown = "\x1b[K\r\n".join(clip(line, size.columns) for line in lines)
