@@ -213,7 +213,8 @@ def _decks(edition: Edition, state: State) -> Iterator[str]:
 def _jail(edition: Edition, state: State) -> Iterator[str]:
     fee_owed = any(isinstance(frame, RollFrame) and frame.stage in ("fine", "fine_due") for frame in state.agenda)
     for seat, tries in enumerate(state.jail_tries):
-        most = JAIL_TRIES if fee_owed and seat == state.turn_seat else JAIL_TRIES - 1
+        # Others may end the game while a fine is owed.
+        most = JAIL_TRIES if seat == state.turn_seat and (fee_owed or state.ended) else JAIL_TRIES - 1
         if tries != NONE and (state.position[seat] != edition.board.jail_cell or not 0 <= tries <= most):
             yield f"IND-INV-11: seat {seat} on cell {state.position[seat]} has {tries} tries"
     if not 0 <= state.doubles < DOUBLES_TO_JAIL:

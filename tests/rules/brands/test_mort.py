@@ -194,3 +194,13 @@ def test_a_turn_with_a_jump_ends_later(edition: str) -> None:
     game = lapsing(edition).at(0, 5).turn_of(0).roll(0, 2, 3, third=5)
     assert (game.position(0), game.decision) == (11, ("purchase", 0))
     assert game.do(0, c.Buy()).decision == ("auction_bid", 1)
+
+
+def test_the_owner_leaves_during_the_auctions_of_a_lapse() -> None:
+    """BRA-MORT-08, BRA-AUC-13: out after the lot; the others are still auctioned, among those who are left."""
+    game = pass_turn(lapsing(BRANDS, 3, 5, 39).turn_of(0), 0).do(0, c.Surrender()).do(1, c.Pass()).do(2, c.Pass())
+    assert (game.owner(5), game.state.in_play[0]) == (BANK, False)
+    assert game.events_of(AuctionOpened)[0].bidders == (1, 2)
+    game.do(1, c.Bid(4000)).do(2, c.Pass())
+    assert (game.owner(39), game.decision) == (1, ("roll", 1))
+    assert game.events_of(TurnEnded) == [TurnEnded(0, "out")]
