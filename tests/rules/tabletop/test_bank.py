@@ -27,7 +27,7 @@ def without_card(game: Game, deck: str) -> Game:
 
 
 def rich_bankrupt(edition: str, creditor: int = BANK, seats: int = 3) -> Game:
-    """Seat 0 owes too much, with 10 of cash, a house on each of the first two streets, and cells 6 and 39 (mortgaged)."""
+    """Seat 0 owes too much: it has 10, a house on each of the first two streets, 6, and 39, which is mortgaged."""
     game = a_table(edition, seats).owning_group(0, "perfume" if edition == "rent-tax" else "brown", 1, 1)
     game.owning(0, 6, 39).mortgaged(39).with_cash(0, 10)
     if edition != "rent-tax":
@@ -48,8 +48,8 @@ def test_a_bankrupt_is_out(edition: str) -> None:
 
 @pytest.mark.parametrize("edition", [*TABLETOPS, "rent-tax"])
 def test_bankrupt_to_the_bank(edition: str) -> None:
-    """TAB-BANK-02: the bank takes the money; buildings go back unpaid; cards go to the bottom; each deed is auctioned in
-    board order, free of mortgage, from the seat after the bankrupt."""
+    """TAB-BANK-02: the bank takes the money; buildings go back unpaid; cards go to the bottom; each deed is auctioned
+    in board order, free of mortgage, from the seat after the bankrupt."""
     game = rich_bankrupt(edition).do(0, c.DeclareBankruptcy())
     assert game.events_of(Bankrupt) == [Bankrupt(0, BANK, "declared")]
     assert game.money() == [(0, BANK, 10, "estate")]
@@ -114,7 +114,7 @@ def test_bankrupt_to_a_player(edition: str) -> None:
 
 
 def inherited(cash: int = 1000, edition: str = "tabletop") -> Game:
-    """Seat 1 inherits a mortgaged utility (fee 8) and Fountain Embankment (fee 18) from seat 0, which has nothing else."""
+    """Seat 1 inherits a mortgaged utility (fee 8) and cell 37 (fee 18) from seat 0, which has nothing else."""
     game = a_table(edition).owning(0, 12, 37).mortgaged(12, 37).cash_of_all(0, cash, 0).owing(0, HUGE, 1)
     return game.wait(10_000).do(0, c.DeclareBankruptcy())
 

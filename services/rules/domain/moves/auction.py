@@ -188,10 +188,13 @@ def _next_asked(frame: AuctionFrame, rest: list[int]) -> int:
 
 
 def _ask_all_bidders(play: Play, frame: AuctionFrame) -> None:
-    """Anybody but the leader may bid until time is up (TAB-AUC-20)."""
+    """Anybody but the leader may bid until time is up (TAB-AUC-20), or at once if nobody stays who could."""
     state = play.state
     seats = tuple([seat for seat in sorted(frame.bidders) if seat != frame.leader and not state.leaving[seat]])
-    ask_all(play, "open_lot", seats, frame.lot_deadline_id)
+    if seats:
+        ask_all(play, "open_lot", seats, frame.lot_deadline_id)
+    else:
+        close_open_lot(play)
 
 
 def sell(play: Play, frame: AuctionFrame) -> None:

@@ -96,7 +96,11 @@ def _stop_asking(play: Play, seat: int) -> None:
         return
     if decision.kind == "building_claim":
         claim_nothing(play, seat)
-    elif decision.kind not in ("gap", "open_lot"):
+    elif decision.kind == "open_lot" and not all(
+        [other == seat or play.state.leaving[other] for other in decision.seats]
+    ):
+        return
+    elif decision.kind != "gap":
         stop_clocks(play, ("pause_max", "countdown"))
         close(play, "void")
 
