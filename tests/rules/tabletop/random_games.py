@@ -42,8 +42,8 @@ def start(edition: str, seed: int) -> Game:
     if edition in TABLETOPS and seed % 3 == 1:
         options["rent_claim"] = "on_demand"
     seats = rng.randint(3, 6)
-    kinds: tuple[SeatKind, ...] = (*("person",) * (seats - 1), "bot")
-    game = a_table(edition, seats, kinds=kinds, overrides=options)
+    person: SeatKind = "person"
+    game = a_table(edition, seats, kinds=(*[person] * (seats - 1), "bot"), overrides=options)
     board = game.edition.board
     for key, cells in board.group_cells.items():
         owner = rng.randrange(seats)
