@@ -188,6 +188,11 @@ def test_what_is_left_to_chance() -> None:
     assert (game.events_of(DiceRolled), game.state.draws) == ([DiceRolled(0, "move", (1, 2), 0)], 3)
     game = metro(2, SPEED).in_round(7).turn_of(0).roll(0, 2, 5, third=3)
     assert (game.events_of(DiceRolled), game.state.draws) == ([DiceRolled(0, "move", (2, 5), 3)], 4)
+    game = metro(2, SPEED).in_round(7).in_jail(0).turn_of(0).roll(0, 2, 5)
+    assert (game.events_of(DiceRolled), game.state.draws) == ([DiceRolled(0, "jail", (2, 5), 0)], 3)
+    for dice in ((7, 1), (1, 7)):
+        with pytest.raises(ChanceError, match="out of 6"):
+            metro(2).roll(0, *dice)
 
 
 def test_the_reward_card_is_a_draw_stored_in_the_last_event() -> None:

@@ -7,6 +7,7 @@ from services.rules.domain import commands as c
 from services.rules.domain.commands import Basket
 from services.rules.domain.events import DeedMoved, TradeClosed, TradeOffered
 from services.rules.domain.legal import legal_actions
+from services.rules.domain.options import AmountRange
 from services.rules.domain.view import view
 from tests.rules.metro.games import METRO, SPEED, both, drawing, metro, offer
 from tests.support.scenario import Game
@@ -42,6 +43,19 @@ def test_every_mix_is_legal(action: c.OfferTrade) -> None:
     """MET-TRADE-04: money, fields, or both, against money, fields, or both."""
     game = traders().do(0, action).do(1, c.AcceptTrade())
     assert game.events_of(TradeClosed) == [TradeClosed(1, "accepted")]
+
+
+def test_what_may_be_offered_is_listed() -> None:
+    """MET-TRADE-01, MET-TRADE-04, MET-TRADE-05: for each opponent the money and fields of both sides."""
+    game = traders(METRO, 4).out(3).with_cash(2, 700).turn_of(0)
+    listed = [option.trade for option in game.options("offer_trade")]
+    assert [trade.to for trade in listed if trade is not None] == [1, 2]
+    first, second = listed
+    assert first is not None
+    assert second is not None
+    assert (first.give_cells, first.get_cells, second.get_cells) == ((1, 5), (3, 15, 39), ())
+    assert (first.exchange_cash, second.sale_cash_greatest) == (AmountRange(0, 15000), 700)
+    assert (first.balance_percent, first.free_shape, first.gifts) == (50, True, False)
 
 
 def test_an_offer_is_made_before_the_throw_or_in_the_own_payment() -> None:
