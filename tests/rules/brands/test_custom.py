@@ -3,13 +3,20 @@
 import json
 
 import pytest
+from magnate.game.v1 import update_pb2
+from magnate.rules.v1 import rules_service_pb2 as pb
 
+from services.kit.errors import ServiceError
 from services.rules.application.new_games import real_changes
+from services.rules.codec import messages
 from services.rules.domain import commands as c
 from services.rules.domain.events import DiceRolled
 from services.rules.domain.parties import BANK
+from services.rules.domain.state import SeatSetup
 from services.rules.editions.ports import OverrideError
 from services.rules.editions.shelf import with_overrides
+from services.rules.main import DESCRIPTOR, build
+from services.rules.settings import RulesSettings
 from tests.rules.brands.games import (
     BRANDS,
     BRAWL,
@@ -163,3 +170,31 @@ def test_the_turn_timer(seconds: int) -> None:
     game = brands(overrides={"turn_s": seconds}).turn_of(0)
     assert game.deadline == ("turn", seconds * 1000)
     assert game.edition.turn_reserve_s == 15
+
+
+async def test_the_service_keeps_only_real_changes() -> None:
+    """BRA-TABLE-09, BRA-TABLE-10: what equals the base is dropped, what is out of range is refused."""
+    service = build(RulesSettings())
+    await service.start(None)
+    client = service.local(DESCRIPTOR)
+
+    def request(**overrides: str) -> pb.NewGameRequest:
+        made = pb.NewGameRequest(table_id="t", edition=BRANDS, server_seed=bytes(32), play_time_ms=0)
+        made.seats.extend([messages.TWINS[SeatSetup].to_message(SeatSetup("person", 0)) for _ in range(2)])
+        for name, value in overrides.items():
+            made.overrides.add(parameter=name, value=value)
+        return made
+
+    async def started(**overrides: str) -> dict[str, str]:
+        applied = (await client.NewGame(request(**overrides))).applied
+        first = update_pb2.Update.FromString(applied.update).events[0]
+        return {item.parameter: item.value for item in first.game_started.overrides}
+
+    try:
+        assert await started(start_cash="15000", build_even="true") == {}
+        assert await started(start_cash="15000", turn_s="60") == {"turn_s": "60"}
+        with pytest.raises(ServiceError) as refused:
+            await started(start_cash="15001")
+        assert refused.value.reason == "override_out_of_range"
+    finally:
+        await service.stop()
