@@ -21,7 +21,7 @@ from services.rules.domain.moves.trade import may_accept
 from services.rules.domain.moves.trade_checks import trade_used
 from services.rules.domain.moves.trade_listing import settlement_choice, trade_choices
 from services.rules.domain.options import DeedChoice, Option, OptionKind
-from services.rules.domain.state import DecisionKind, GapFrame, PauseFrame, State
+from services.rules.domain.state import ClaimsFrame, DecisionKind, GapFrame, PauseFrame, State
 from services.rules.domain.windows import anybody_raises, before_first_roll_only, moves_of, standing_moves
 
 List = Callable[[Edition, State, int, list[Option]], None]
@@ -186,7 +186,9 @@ def _gap(edition: Edition, state: State, seat: int, options: list[Option]) -> No
 
 
 def _building_claim(edition: Edition, state: State, seat: int, options: list[Option]) -> None:
-    options.append(Option(seat, "claim_buildings", buildings=claim_choices(edition, state, seat)))
+    frame = state.agenda[-1]
+    if isinstance(frame, ClaimsFrame) and seat in frame.waiting:
+        options.append(Option(seat, "claim_buildings", buildings=claim_choices(edition, state, seat)))
 
 
 def _paused(edition: Edition, state: State, seat: int, options: list[Option]) -> None:

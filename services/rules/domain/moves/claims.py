@@ -157,7 +157,7 @@ def run_claims(play: Play, frame: ClaimsFrame) -> None:
     live = _live_claims(play.edition, state, frame)
     stock = state.supply_hotels if frame.hotels else state.supply_houses
     left = sum([len(claim.cells) for claim in live])
-    if left <= stock or len(live) <= 1:
+    if not stock or left <= stock or len(live) <= 1:
         _place_rest(play, live, stock)
     else:
         _auction_piece(play, frame, live)
