@@ -18,7 +18,7 @@ from services.rules.domain.parameters import Supply
 from services.rules.domain.parties import BANK, NONE
 from services.rules.domain.refusals import Refusal
 from services.rules.domain.replay import Entry
-from services.rules.domain.state import SeatKind, SeatSetup, State
+from services.rules.domain.state import Seating, SeatKind, SeatSetup, State
 from services.rules.editions.loader import load_catalogue
 from services.rules.editions.shelf import with_overrides
 from tests.support.bot_games import askable
@@ -26,7 +26,15 @@ from tests.support.overrides import random_overrides
 from tests.support.play import Seen, action_of
 
 FLAGSHIP = "industry"
-EDITION_IDS = tuple(edition.id for edition in load_catalogue().newest())
+EDITIONS = {edition.id: edition for edition in load_catalogue().newest()}
+#: the flagship first
+EDITION_IDS = (FLAGSHIP, *(name for name in EDITIONS if name != FLAGSHIP))
+#: editions that let a table change something
+CUSTOM_IDS = tuple(name for name in EDITION_IDS if EDITIONS[name].overrides)
+
+#: (edition, custom): the kinds of tables, the flagship's first
+TABLES = [*((name, False) for name in EDITION_IDS), *((name, True) for name in CUSTOM_IDS)]
+OTHER_TABLES = TABLES[1:]
 
 #: start cash in percent of the edition's, and supply where it has one; the scarce ones bring about debts, shortages and
 #: bankruptcies that a usual game seldom sees
@@ -36,13 +44,8 @@ CLIMATES: dict[str, tuple[int, Supply]] = {
     "scarce": (270, Supply(houses=9, hotels=2)),
     "rich": (600, Supply(houses=32, hotels=12)),
 }
-#: commands by which a seat leaves of its own will
-GIVING_UP = ("declare_bankruptcy", "surrender")
-
-
-@cache
-def _flat(edition_id: str, seating: str) -> Edition:
-    return load_catalogue().get(edition_id).at(seating)  # type: ignore[arg-type]
+#: options by which a seat leaves of its own will, and how often another one is drawn in their place
+_REDRAWS = {"declare_bankruptcy": 1, "surrender": 12}
 
 
 @cache
@@ -113,8 +116,8 @@ class RandomGame:
 
     def __post_init__(self) -> None:
         rng = self.rng = Random(f"{self.edition_id} {self.seed}" if self.edition_id != FLAGSHIP else self.seed)
-        seating = rng.choice(seatings_of(self.edition_id))
-        flat = _flat(self.edition_id, seating)
+        seating = rng.choice(EDITIONS[self.edition_id].seating)
+        flat = EDITIONS[self.edition_id].at(seating)
         seats = rng.randint(flat.seats.least, flat.seats.most)
         climate = "usual" if self.plain else rng.choice(tuple(CLIMATES))
         overrides = random_overrides(rng, flat) if self.custom else ()
@@ -125,7 +128,7 @@ class RandomGame:
             for seat in members:
                 teams[seat] = team
         self.setup = Setup(
-            seating=flat.seating[0],
+            seating=seating,
             seats=tuple(
                 SeatSetup(kind, teams[seat], rng.choice(("", "00ff", f"{seat:04x}"))) for seat, kind in enumerate(kinds)
             ),
@@ -140,7 +143,7 @@ class RandomGame:
         if self.mood.developed:
             self._develop()
 
-    def _kinds(self, seating: str, seats: int) -> list[SeatKind]:
+    def _kinds(self, seating: Seating, seats: int) -> list[SeatKind]:
         if seating == "mixed":
             people = self.rng.randint(0, seats)
             return ["person" if seat < people else "bot" for seat in range(seats)]
@@ -223,8 +226,9 @@ class RandomGame:
                     return c.Command(seat, state.decision.id, action)
             if state.deadlines:
                 return self._expire(min(state.deadlines, key=lambda item: item.due_at_ms).id)
-        if not options:  # everybody is leaving, and only time closes the open lot
-            return self._expire(state.deadlines[0].id)
+        if state.deadlines and all(option.kind in _REDRAWS for option in options):
+            # Only time goes on: in the countdown of a pause, and in an open lot for which nobody has the money.
+            return self._expire(min(state.deadlines, key=lambda item: item.due_at_ms).id)
         asked = [option for option in options if option.seat in state.decision.seats]
         pool = options if rng.random() < self.mood.unasked or not asked else tuple(asked)
         seen = Seen(self.edition, state)
@@ -236,11 +240,12 @@ class RandomGame:
         raise AssertionError(f"game {self.seed}: nothing can be drawn from {pool}")
 
     def _option(self, options: tuple[Option, ...]) -> Option:
-        """Any of them; giving up comes up less often, so that games go on."""
+        """Any of them; giving up comes up less often, and surrender, which is always legal, seldom."""
         option = self.rng.choice(options)
-        for _ in range(12):
-            if option.kind in GIVING_UP:
-                option = self.rng.choice(options)
+        for _ in range(_REDRAWS.get(option.kind, 0)):
+            option = self.rng.choice(options)
+            if option.kind not in _REDRAWS:
+                break
         return option
 
     def _let_time_pass(self) -> None:
@@ -248,8 +253,3 @@ class RandomGame:
         grace_ms = self.state.config.grace_ms
         left_ms = [deadline.due_at_ms + grace_ms - self.now_ms for deadline in self.state.deadlines]
         self.now_ms += self.rng.randrange(max(1, min([30_000, *left_ms])))
-
-
-def seatings_of(edition_id: str) -> tuple[str, ...]:
-    """The seatings that tables of an edition may have, the flagship's in the order of its growth."""
-    return load_catalogue().get(edition_id).seating

@@ -72,7 +72,7 @@ def broken_step(edition: Edition, before: State, event: Event, after: State) -> 
         if event.payee >= 0:
             expected[event.payee] += event.amount
         jackpot += event.amount * ((event.payee == JACKPOT) - (event.payer == JACKPOT))
-        if event.amount <= 0 or _way(event) not in WAYS.get(event.reason, (_way(event),)):
+        if event.amount <= 0 or _way(event) not in _ways(edition, event):
             found.append(f"IND-INV-01: {event}")
     if after.jackpot != jackpot:
         found.append(f"IND-INV-02: the jackpot went from {before.jackpot} to {after.jackpot} by {event}")
@@ -84,6 +84,13 @@ def broken_step(edition: Edition, before: State, event: Event, after: State) -> 
             if old and order not in (old, old[1:] + old[:1]):
                 found.append(f"IND-INV-10: deck {deck} went from {old} to {order}")
     return found
+
+
+def _ways(edition: Edition, event: MoneyMoved) -> tuple[str, ...]:
+    """Where the bank pays for a bankrupt, money comes to his creditors from the bank (TAB-BANK-07)."""
+    if event.reason == "estate" and "bank_pays" in (edition.estate_to_player.usual, edition.estate_to_player.last):
+        return (_IN, _OUT, _ACROSS)
+    return WAYS.get(event.reason, (_way(event),))
 
 
 def _way(event: MoneyMoved) -> str:
