@@ -135,6 +135,12 @@ class GatewayHandler:
     async def StartGame(self, request: pb.StartGameRequest, call: Call) -> pb.StartGameResponse:
         return await self._pass_on(request, table_pb.StartGameRequest, pb.StartGameResponse, call)
 
+    async def PauseTable(self, request: pb.PauseTableRequest, call: Call) -> pb.PauseTableResponse:
+        return await self._pass_on(request, table_pb.PauseTableRequest, pb.PauseTableResponse, call)
+
+    async def ResumeTable(self, request: pb.ResumeTableRequest, call: Call) -> pb.ResumeTableResponse:
+        return await self._pass_on(request, table_pb.ResumeTableRequest, pb.ResumeTableResponse, call)
+
     # ---- play -------------------------------------------------------------------------------------------------
 
     async def Submit(self, request: pb.SubmitRequest, call: Call) -> pb.SubmitResponse:

@@ -33,6 +33,9 @@ from services.kit.telemetry import Telemetry, observable_value
 T = TypeVar("T")
 OnFailure = Literal["restart", "stop"]
 
+#: what the health service answers under this name: SERVING as long as the loop turns, ready or not
+LIVE = "live"
+
 _FIRST_BACKOFF_S = 0.1
 _LAST_BACKOFF_S = 10.0
 _CHECK_PERIOD_S = 1.0
@@ -222,6 +225,7 @@ class Service:
         except RuntimeError:
             raise StartError(f"{self.name}: cannot open {address}; is it in use, or not an address of here?") from None
         self._server = server
+        await self._health.set(LIVE, health_pb2.HealthCheckResponse.SERVING)
         await self._report(ready=not self._checks)
 
     async def _watch_health(self) -> None:

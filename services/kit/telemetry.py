@@ -14,7 +14,8 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from opentelemetry import metrics, trace
 from opentelemetry.context import Context
 from opentelemetry.metrics import Meter, NoOpMeterProvider
-from opentelemetry.sdk.metrics import MeterProvider
+from opentelemetry.sdk.metrics import Histogram, MeterProvider
+from opentelemetry.sdk.metrics.view import ExplicitBucketHistogramAggregation, View
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter
@@ -23,6 +24,14 @@ from opentelemetry.trace import NonRecordingSpan, NoOpTracerProvider, Span, Span
 TRACE_HEADER = "traceparent"
 
 _SCOPE = "magnate"
+# The library's own boundaries are meant for milliseconds: each of our times would fall into the first.
+_SECONDS = View(
+    instrument_type=Histogram,
+    instrument_name="*_seconds",
+    aggregation=ExplicitBucketHistogramAggregation(
+        (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+    ),
+)
 _SAMPLED = TraceFlags(TraceFlags.SAMPLED)
 
 
@@ -123,7 +132,9 @@ def _prometheus(port: int, resource: Resource) -> tuple[MeterProvider, Callable[
     from prometheus_client import CollectorRegistry, start_http_server  # noqa: PLC0415
 
     registry = CollectorRegistry()
-    provider = MeterProvider([PrometheusMetricReader(registry=registry)], resource=resource, shutdown_on_exit=False)
+    provider = MeterProvider(
+        [PrometheusMetricReader(registry=registry)], resource=resource, shutdown_on_exit=False, views=[_SECONDS]
+    )
 
     def open_port() -> Callable[[], None]:
         server, thread = start_http_server(port, registry=registry)

@@ -7,11 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from services.site.alone import ALONE
 from services.site.demo import DEFAULT_SEED
 from services.site.terminal.texts import LANGUAGES
-
-#: what `up` can start beside everything
-PARTS = ("rules", "table", "clock", "bots", "gateway")
 
 _ABOUT = """\
 Magnate: an online property-trading board game.
@@ -52,6 +50,12 @@ Decides every command of an exported game anew and compares every event. The exi
 
   magnate replay game.mgl
 """
+_MIGRATE = """\
+Brings the tables of all services in the Postgres of MAGNATE_DATABASE_URL up to date, and says where they are. Services
+do the same when they start; doing it before has no replica wait for it. Several at once wait for each other.
+
+  MAGNATE_DATABASE_URL=postgresql://... magnate migrate
+"""
 _SETTINGS = """\
 Prints the table of all variables of the environment, with their defaults and what is allowed.
 
@@ -69,11 +73,12 @@ def parser() -> argparse.ArgumentParser:
         return _described(commands.add_parser, name, help=help_text, description=description)
 
     up = command("up", "start the whole site, or one service of it", _UP)
-    up.add_argument("part", nargs="?", choices=("all", *PARTS), default="all", help="what to start (default: all)")
+    up.add_argument("part", nargs="?", choices=("all", *ALONE), default="all", help="what to start (default: all)")
     _demo_arguments(command("demo", "play a whole game of bots", _DEMO))
     _play_arguments(command("play", "play against bots in this terminal", _PLAY))
     replay = command("replay", "check an exported game", _REPLAY)
     replay.add_argument("file", type=Path, help="file that was exported")
+    command("migrate", "bring a Postgres up to date", _MIGRATE)
     command("settings", "print the table of all settings", _SETTINGS)
     return top
 

@@ -77,6 +77,10 @@ def main() -> int:
     except SettingsError as error:
         print(f"magnate: {error}", file=sys.stderr)
         return 2
+    if settings.allow_fixed_seed:
+        # Whoever names the seed knows every roll: nothing for a site that others play on.
+        print("magnate: MAGNATE_ALLOW_FIXED_SEED: only the embedded site lets a seed be named", file=sys.stderr)
+        return 2
     settings.configure_logs("table")
     return run(serve(settings))
 

@@ -40,6 +40,7 @@ from services.table.application.list_tables import ListMyTables, ListTables
 from services.table.application.lobby import Lobby
 from services.table.application.options import Options
 from services.table.application.outbox import Outbox
+from services.table.application.pause_table import PauseTable
 from services.table.application.ports import Chance, Meter, PlayTime, Publisher, Rules, Store, Wall
 from services.table.application.probe import Probe
 from services.table.application.read_updates import ReadUpdates, Watching
@@ -135,6 +136,15 @@ def compose(outside: Outside, options: Options) -> Application:
             bots=bots,
             wall=wall,
             options=options,
+        ),
+        pause_table=PauseTable(
+            store=store,
+            play_time=outside.play_time,
+            lobby=lobby,
+            sessions=sessions,
+            hot_tables=hot_tables,
+            outbox=outbox,
+            bots=bots,
         ),
         submit=Submit(commands, sessions, Limiter(options.submits_per_session, "commands for this session", wall)),
         expire_deadline=ExpireDeadline(commands),

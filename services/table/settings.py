@@ -27,7 +27,7 @@ class TableSettings(ServiceSettings):
         "MAGNATE_GRACE_MS", 500, "play time after a deadline in which a command still counts", low=0, high=60_000
     )
     allow_fixed_seed: bool = setting(
-        "MAGNATE_ALLOW_FIXED_SEED", False, "lets the creator of a table name its seed; for demos and tests only"
+        "MAGNATE_ALLOW_FIXED_SEED", False, "lets the creator of a table name its seed; embedded only, for tests"
     )
     session_ttl_ms: int = setting(
         "MAGNATE_SESSION_TTL_MS",

@@ -7,7 +7,9 @@ The profiler itself takes time at every call of a Python function: shares are go
 from __future__ import annotations
 
 import argparse
+import os
 import pstats
+import signal
 import tempfile
 from collections import defaultdict
 from pathlib import Path
@@ -31,6 +33,8 @@ def main() -> None:
             address = site.answer()["address"]
             with Process("load", ["tests.bench.load", "--address", address]) as load:
                 load.ask(tables=arguments.tables)
+                load.ask(seconds=1)
+                os.kill(site.pid, signal.SIGUSR1)
                 answer = load.ask(seconds=arguments.seconds)
         stats: Any = pstats.Stats(str(file))
     _print(stats.stats, answer["commands"], arguments.lines)

@@ -60,10 +60,11 @@ def record(database: Path, table_id: str) -> Recording:
             (table_id,),
         ).fetchall()
         found = connection.execute("SELECT snapshot FROM game_snapshots WHERE table_id = ?", (table_id,)).fetchone()
-    return Recording(tuple(_step(table_id, *row) for row in rows), found[0])
+    return Recording(tuple(step_of(table_id, *row) for row in rows), found[0])
 
 
-def _step(table_id: str, update: bytes, secrets: bytes) -> Step:
+def step_of(table_id: str, update: bytes, secrets: bytes) -> Step:
+    """The step of an update as it is stored, with its withheld events."""
     parsed = update_pb2.Update.FromString(update)
     head, _, rest = update.partition(table_id.encode())
     middle, _, tail = rest.partition(parsed.command.command_id.encode())

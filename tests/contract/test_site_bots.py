@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from magnate.game.v1 import event_pb2, update_pb2
 from magnate.gateway.v1 import gateway_service_pb2 as pb
 from magnate.table.v1 import table_pb2
 
-from tests.support.site_clients import Visitors, Watcher
+from tests.support.site_clients import Visitors, Watcher, refusal
 from tests.support.site_mirror import Mirror
 from tests.support.sites import LiveSite
 
@@ -102,3 +104,34 @@ async def test_a_table_plays_for_bots_that_do_not_answer(site: LiveSite, visitor
         while len(watcher.updates) < 20:
             await watcher.update()
     assert _by_table(watcher.updates[3:]) == []
+
+
+async def test_a_paused_solo_table_stands_still(visitors: Visitors) -> None:
+    """IND-PHASE-11: in a pause for a transfer neither the person nor a bot acts, in any phase; watchers are told."""
+    people = await visitors.solo(2)
+    person, table_id = people.guests[0], people.table_id
+    stranger = await visitors.guest("Stranger")
+    assert await refusal(stranger.ask(pb.PauseTableRequest(table_id=table_id))) == (
+        "PERMISSION_DENIED",
+        "not_your_seat",
+    )
+    async with stranger.watching(table_id, 0) as watcher:
+        decision = (await watcher.update()).decision
+        await person.ask(pb.PauseTableRequest(table_id=table_id))
+        while not (await watcher.table()).paused:
+            pass
+        refused = ("FAILED_PRECONDITION", "table_paused")
+        assert await refusal(people.submit(people.command(decision))) == refused
+        await person.ask(pb.ResumeTableRequest(table_id=table_id))
+        done = await people.submit(people.command(decision))
+        await watcher.reach(done.last_seq)
+        # Somewhere in the bots' moves.
+        while 0 in (last := watcher.updates[-1]).decision.seats:
+            done = await people.submit(people.command(last.decision))
+            await watcher.reach(done.last_seq)
+        await person.ask(pb.PauseTableRequest(table_id=table_id))
+        before = await person.log(table_id)
+        await asyncio.sleep(0.5)
+        assert await person.log(table_id) == before
+        assert (await person.ask(pb.ResumeTableRequest(table_id=table_id))).table.paused is False
+        await watcher.reach(watcher.updates[-1].last_seq + 1)

@@ -230,13 +230,10 @@ async def test_oversized_messages(people: People, site: LiveSite) -> None:
     assert await guest.log(people.table_id) == before
 
 
+@pytest.mark.parametrize("site", ["distributed"], indirect=True)
 async def test_the_ports_between_services_trust_nobody(people: People, site: LiveSite) -> None:
-    """Where services have ports: the table plays no person's seat without his token, fires nothing early or twice,
-    and its log read there is the one that the gateway tells."""
-    if site.is_embedded:
-        # Nothing but the gateway listens.
-        assert list(site.grpc_ports()) == ["site"]
-        return
+    """The table plays no person's seat without his token, fires nothing early or twice, and its log read there is the
+    one that the gateway tells."""
     seat = (await people.decision()).seats[0]
     async with open_channel(site.table_address) as channel:
         table: Any = RemoteClient(SERVICES["table"], channel)

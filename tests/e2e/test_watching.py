@@ -33,6 +33,8 @@ class Play:
     address: str
     web_address: str
     connections: list[Any]
+    #: of every table, where the site lets it be named: embedded
+    seed: str = ""
 
     async def client(self, name: str) -> Client:
         """A client with a session and a connection of its own."""
@@ -44,11 +46,10 @@ class Play:
         return client
 
     async def table_of_bots(self, host: Client) -> str:
-        """The id of a table of four bots that the host may start and watch; its seed is known here."""
+        """The id of a table of four bots that the host may start and watch."""
         wanted = table_pb2.TableSettings(edition="industry", seats=4, spectators=True)
-        created = await host.call(
-            "CreateTable", pb.CreateTableRequest(settings=wanted, spectate=True, fixed_seed=SEED, command_id="create")
-        )
+        wish = pb.CreateTableRequest(settings=wanted, spectate=True, fixed_seed=self.seed, command_id="create")
+        created = await host.call("CreateTable", wish)
         table_id: str = created.table.table_id
         await host.call("AddBots", pb.AddBotsRequest(table_id=table_id, count=4))
         return table_id
@@ -73,9 +74,10 @@ async def play(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[
     async with AsyncExitStack() as stack:
         if request.param == "embedded":
             site: Any = await stack.enter_async_context(running(Settings.load({}).private(), tmp_path))
+            playing = Play(site.address, site.web_address, [], SEED)
         else:
             site = request.getfixturevalue("distributed")
-        playing = Play(site.address, site.web_address, [])
+            playing = Play(site.address, site.web_address, [])
         try:
             yield playing
         finally:

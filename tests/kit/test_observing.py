@@ -154,4 +154,5 @@ async def test_prometheus_sees_calls_and_what_is_open() -> None:
     assert 'code="OK"' in counted[0]
     assert 'method="/kit.test.v1.EchoService/Once"' in counted[0]
     assert counted[0].endswith(" 1.0")
+    assert 'le="0.0005"' in page, "the boundaries of times are in seconds"
     assert len([line for line in page.splitlines() if line.startswith("magnate_open_calls{")]) == 2

@@ -84,6 +84,7 @@ async def test_readiness_follows_the_checks() -> None:
     await service.start(0)
     async with open_channel(f"127.0.0.1:{service.port}") as channel:
         assert await health_of(channel) == NOT_SERVING
+        assert await health_of(channel, "live") == SERVING, "a restart would not bring the store back"
         missing = False
         async with asyncio.timeout(3):
             while await health_of(channel) != SERVING:

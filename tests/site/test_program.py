@@ -16,7 +16,7 @@ from services.site.__main__ import main
 from services.site.arguments import parser
 from tests.support.servers import free_port
 
-COMMANDS = ("up", "demo", "play", "replay", "settings")
+COMMANDS = ("up", "demo", "play", "replay", "migrate", "settings")
 PROGRAM = (sys.executable, "-m", "services.site")
 
 

@@ -40,7 +40,6 @@ class DistributedSite:
             "MAGNATE_DATABASE_URL": postgres_url,
             "MAGNATE_REDIS_URL": redis_url,
             "MAGNATE_CLOCK_TOKEN": "the clock's token",
-            "MAGNATE_ALLOW_FIXED_SEED": "true",
             "MAGNATE_LIMIT_SESSIONS_BURST": "0",
             "MAGNATE_LIMIT_TABLES_BURST": "0",
             "MAGNATE_LIMIT_SUBMITS_BURST": "0",

@@ -234,6 +234,16 @@ def test_the_program_says_what_is_wrong_with_its_settings() -> None:
     assert "MAGNATE_TABLE_SNAPSHOT_EVERY" in done.stderr
 
 
+def test_a_service_of_its_own_lets_nobody_name_a_seed() -> None:
+    """That is for the embedded site alone: whoever names the seed knows every roll."""
+    environ = {**os.environ, "MAGNATE_ALLOW_FIXED_SEED": "true"}
+    done = subprocess.run(
+        [sys.executable, "-m", "services.table"], env=environ, capture_output=True, text=True, check=False, timeout=60
+    )
+    assert done.returncode == 2
+    assert "MAGNATE_ALLOW_FIXED_SEED" in done.stderr
+
+
 def test_the_program_says_when_there_is_no_store() -> None:
     environ = {**os.environ, "MAGNATE_DATABASE_URL": f"postgresql://nobody@127.0.0.1:{free_port()}/nothing"}
     done = subprocess.run(

@@ -12,7 +12,7 @@ from magnate.table.v1 import table_service_pb2 as pb
 
 from services.kit.errors import ServiceError
 from services.table.domain.buckets import Rate
-from tests.support.site_of_tables import Tables, open_tables, refusal, with_options
+from tests.support.site_of_tables import UNLIMITED, Tables, open_tables, refusal, with_options
 
 
 async def _who(tables: Tables, token: str) -> pb.GetSessionResponse:
@@ -50,7 +50,7 @@ async def test_another_replica_notices_a_renewal_within_the_cache_time(store_url
     old = await one.session()
     await _who(two, old)
     await one.client.RenewSession(pb.RenewSessionRequest(session_token=old))
-    one.clock.unix += 2_000
+    one.clock.unix += UNLIMITED.session_cache_ms
     assert await refusal(_who(two, old)) == "no_session"
     await two.close()
     await one.close()

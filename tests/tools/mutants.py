@@ -20,12 +20,27 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from queue import SimpleQueue
 
-from tests.tools.ledgers import ROOT, area_of
+from tests.tools.ledgers import ROOT, area_of, left_out_ids
 from tests.tools.mutations import Mutation, core_mutations, parameter_mutations
 from tests.tools.rules_coverage import tests_by_statement
 
 COPIED = ("services", "tests", "docs", "pyproject.toml")
-EDITION = ROOT / "services" / "rules" / "editions" / "industry.toml"
+EDITIONS = ROOT / "services" / "rules" / "editions"
+#: edition file -> prefix of its ledger
+LEDGERS = {
+    "industry": "IND",
+    "metro": "MET",
+    "metro-speed": "MET",
+    "brands": "BRA",
+    "brands-fast": "BRA",
+    "brands-brawl": "BRA",
+    "brands-teams": "BRA",
+    "tabletop": "TAB",
+    "tabletop-short": "TAB",
+    "tabletop-timed": "TAB",
+    "online-classic": "TAB",
+    "rent-tax": "TAB",
+}
 SHARE_OF_PARAMETERS = 3
 LEAST_CAUGHT = 0.95
 TEST_TIMEOUT_S = 120
@@ -33,10 +48,15 @@ TEST_TIMEOUT_S = 120
 
 def fitting_tests(mutation: Mutation, tests: dict[str, list[str]]) -> tuple[list[str], list[str]]:
     """Tests of the rules that name one of the mutation's statements, and those that name one of the same areas."""
-    areas = {area_of(one) for one in mutation.statements}
+    areas = {ledger_area(one) for one in mutation.statements}
     exact = {test for one in mutation.statements for test in tests.get(one, [])}
-    near = {test for one, named in tests.items() if one.startswith("IND-") and area_of(one) in areas for test in named}
+    near = {test for one, named in tests.items() if ledger_area(one) in areas for test in named}
     return sorted(exact), sorted(near - exact)
+
+
+def ledger_area(statement: str) -> tuple[str, str]:
+    """The ledger's prefix and the area of a statement."""
+    return statement[:3], area_of(statement)
 
 
 def caught(copy: Path, mutation: Mutation, groups: Sequence[list[str]]) -> bool:
@@ -82,7 +102,14 @@ def copy_tree(folder: Path) -> Path:
 
 def chosen(sample: int, seed: int, *, everything: bool) -> list[Mutation]:
     """The changes to try: a seeded sample, a third of it parameters."""
-    core, parameters = list(core_mutations()), list(parameter_mutations(EDITION, "IND"))
+    left_out = left_out_ids()
+    core = [one for one in core_mutations() if not one.statements <= set(left_out)]
+    parameters = [
+        one
+        for name, prefix in LEDGERS.items()
+        for one in parameter_mutations(EDITIONS / f"{name}.toml", prefix)
+        if not one.statements <= set(left_out)
+    ]
     if everything:
         return [*core, *parameters]
     draw = random.Random(seed)

@@ -36,7 +36,7 @@ _PASSING = frozenset(
     }
 )
 #: the turn is over already, whoever played it
-_OVER = frozenset({"stale_decision", "not_asked", "game_over", "seat_out", "not_started", "no_table"})
+_OVER = frozenset({"stale_decision", "not_asked", "game_over", "seat_out", "not_started", "no_table", "table_paused"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -56,12 +56,13 @@ def worth_on_paper(edition: Edition, state: State, cell: int) -> int:
     return edition.board.half_price[cell] if state.mortgaged_rounds[cell] else edition.board.price[cell]
 
 
-def _balanced(percent: int, fixed: int, beside: int, most: int) -> AmountRange | None:
-    """Money up to `most` that may be added to `beside` so that it balances `fixed`."""
+def _balanced(percent: int, fixed: int, beside: int, most: int, *, buys: bool) -> AmountRange | None:
+    """Money up to `most` that may be added to `beside` so that it balances `fixed`, and the partner, who gives what is
+    fixed (`buys`) or gets it, loses nothing on paper (MET-TRADE-11, BRA-BOT-02)."""
     least, greatest = max(0 if beside else 1, 0), most
     if percent:
-        least = max(least, -(-fixed * percent // 100) - beside)
-        greatest = min(greatest, fixed * 100 // percent - beside)
+        least = max(least, (fixed if buys else -(-fixed * percent // 100)) - beside)
+        greatest = min(greatest, (fixed * 100 // percent if buys else fixed) - beside)
     return AmountRange(least, greatest) if least <= greatest else None
 
 
@@ -71,11 +72,12 @@ def exchange_bounds(edition: Edition, state: State, choice: TradeChoice, cell: i
         return choice.exchange_range(cell, given)
     beside = 0 if given == NONE else worth_on_paper(edition, state, given)
     most = choice.exchange_cash.greatest if choice.exchange_cash is not None else 0
-    return _balanced(choice.balance_percent, worth_on_paper(edition, state, cell), beside, most)
+    return _balanced(choice.balance_percent, worth_on_paper(edition, state, cell), beside, most, buys=True)
 
 
 def sale_bounds(edition: Edition, state: State, choice: TradeChoice, cell: int) -> AmountRange | None:
     """Money that may be asked for an own deed; None: no legal sum, or the partner has refused one before."""
     if choice.free_shape:
-        return _balanced(choice.balance_percent, worth_on_paper(edition, state, cell), 0, choice.sale_cash_greatest)
+        worth, most = worth_on_paper(edition, state, cell), choice.sale_cash_greatest
+        return _balanced(choice.balance_percent, worth, 0, most, buys=False)
     return choice.sale_range(cell) if choice.bound(NONE, cell) is None else None

@@ -5,6 +5,7 @@ from services.bots.domain.dangers import reserve
 from services.bots.domain.holdings import burden, completes, gain_of, group_worths, loss_of, owned_of, swap_gain
 from services.rules.domain.commands import AcceptTrade, Action, Basket, OfferTrade, RefuseTrade
 from services.rules.domain.edition import Edition
+from services.rules.domain.moves.trade_checks import side_value
 from services.rules.domain.options import AmountRange, Option, TradeChoice
 from services.rules.domain.parties import BANK, NONE
 from services.rules.domain.state import State, TradeFrame
@@ -16,13 +17,19 @@ ROUND_TO = 5
 
 
 def answer_offer(edition: Edition, state: State, seat: int, accept: Option | None) -> Action:
-    """Accepts what is good for the seat and leaves it some of its reserve; from an ally anything (BRA-BOT-02)."""
+    """Accepts what is good for the seat and leaves it some of its reserve; from an ally anything (BRA-BOT-02).
+
+    Where the sides of a deal must balance, worth on paper alone decides: what loses nothing is accepted (MET-TRADE-11).
+    """
     offer = state.agenda[-1]
     if accept is None or not isinstance(offer, TradeFrame):
         return RefuseTrade()
     seats = state.config.seats
     if seats[offer.from_seat].team == seats[seat].team:
         return AcceptTrade()
+    if edition.trade_balance.percent and not offer.settles:
+        given, got = (side_value(edition, state, side) for side in (offer.get, offer.give))
+        return AcceptTrade() if got >= given else RefuseTrade()
     bargain = _of_offer(edition, state, offer)
     paid = offer.get.cash - offer.give.cash + fees(edition, state, offer.give.cells)
     if is_good(bargain.partner, bargain.own) and paid <= affordable(edition, state, seat):

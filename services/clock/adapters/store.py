@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import sqlalchemy as sa
 
 from services.clock.adapters.databases import Database
+from services.clock.adapters.migrations import VERSION_TABLE, VERSIONS
 from services.clock.adapters.schema import outages, play_time
 from services.clock.application.ports import FencedError, Held
 from services.clock.domain.play_time import Cause, Checkpoint, Outage
 from services.kit.migrations import upgrade
 
 _SHARD = 0
-_VERSIONS = Path(__file__).parent / "versions"
-_VERSION_TABLE = "clock_alembic_version"
 _ROW = play_time.c.shard == _SHARD
 
 
@@ -28,7 +26,7 @@ class SqlStore:
 
     async def take_over(self) -> Held:
         if not self._migrated:
-            await upgrade(self._database.run, versions=_VERSIONS, version_table=_VERSION_TABLE)
+            await upgrade(self._database.run, versions=VERSIONS, version_table=VERSION_TABLE)
             self._migrated = True
         return await self._database.run(_take_over)
 

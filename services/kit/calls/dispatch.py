@@ -26,7 +26,6 @@ Payload = Message | bytes
 
 _log = get_log(__name__)
 _STACK_PERIOD_S = 60.0
-_BUCKETS_S = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,10 +127,7 @@ class Dispatcher:
         self.draw_traces = draw_traces
         self.answer_metadata = tuple(answer_metadata.items())
         self.seconds = self.telemetry.meter.create_histogram(
-            "magnate_call_seconds",
-            unit="s",
-            description="time from a call's arrival to its end",
-            explicit_bucket_boundaries_advisory=_BUCKETS_S,
+            "magnate_call_seconds", unit="s", description="time from a call's arrival to its end"
         )
 
     async def unary(self, method: Method, request: object, call: Call) -> Payload:

@@ -12,6 +12,10 @@ from weakref import WeakKeyDictionary
 
 import sqlalchemy as sa
 
+from services.kit.logs import get_log
+
+_log = get_log(__name__)
+
 Run = Callable[[Callable[[sa.Connection], None]], Awaitable[object]]
 
 # Alembic keeps its context in globals: two migrations of one process must not overlap.
@@ -22,7 +26,8 @@ async def upgrade(run: Run, *, versions: Path, version_table: str) -> None:
     """Runs the revisions of the folder `versions` that are missing.
 
     `run` does its argument in one transaction on a connection (for asyncpg `AsyncConnection.run_sync`, for SQLite in
-    a thread, say). On Postgres other processes that migrate the same tables wait for this one.
+    a thread, say). On Postgres other processes that migrate the same tables wait for this one. Tables that a newer
+    program has brought further are left alone: its revisions only add, until nothing old runs any more.
     """
     lock = _locks.setdefault(asyncio.get_running_loop(), asyncio.Lock())
     async with lock:
@@ -33,6 +38,8 @@ def _upgrade(connection: sa.Connection, versions: Path, version_table: str) -> N
     # Only here: nobody needs it later, and it is not small.
     from alembic import command  # noqa: PLC0415
     from alembic.config import Config  # noqa: PLC0415
+    from alembic.migration import MigrationContext  # noqa: PLC0415
+    from alembic.script import ScriptDirectory  # noqa: PLC0415
 
     if connection.dialect.name == "postgresql":
         connection.execute(sa.text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": zlib.crc32(version_table.encode())})
@@ -41,4 +48,9 @@ def _upgrade(connection: sa.Connection, versions: Path, version_table: str) -> N
     config.set_main_option("path_separator", "os")
     config.set_main_option("version_locations", str(versions).replace("%", "%%"))
     config.attributes.update(connection=connection, version_table=version_table)
+    known = {script.revision for script in ScriptDirectory.from_config(config).walk_revisions()}
+    present = MigrationContext.configure(connection, opts={"version_table": version_table}).get_current_revision()
+    if present is not None and present not in known:
+        _log.warning("schema_is_newer", version_table=version_table, revision=present)
+        return
     command.upgrade(config, "head")

@@ -50,6 +50,7 @@ Rule = Literal[
     "mortgage",
     "trade_window",
     "trade_limit",
+    "trade_owner",
     "trade_tradable",
     "trade_shape",
     "trade_cash",

@@ -27,6 +27,7 @@ from services.table.application.leave_table import LeaveTable
 from services.table.application.list_deadlines import ListBotTurns, ListDeadlines
 from services.table.application.list_tables import ListMyTables, ListTables
 from services.table.application.messages import session_message, table_message
+from services.table.application.pause_table import PauseTable
 from services.table.application.probe import Probe
 from services.table.application.read_updates import ReadUpdates
 from services.table.application.reclaim_seat import ReclaimSeat
@@ -58,6 +59,7 @@ class UseCases:
     reclaim_seat: ReclaimSeat
     add_bots: AddBots
     start_game: StartGame
+    pause_table: PauseTable
     submit: Submit
     expire_deadline: ExpireDeadline
     read_updates: ReadUpdates
@@ -145,6 +147,16 @@ class TableHandler:
         with _refusing():
             table, seq = await self._do.start_game.run(request.session_token, request.table_id)
         return pb.StartGameResponse(table=table_message(table), seq=seq)
+
+    async def PauseTable(self, request: pb.PauseTableRequest, call: Call) -> pb.PauseTableResponse:
+        with _refusing():
+            table = await self._do.pause_table.pause(request.session_token, request.table_id)
+        return pb.PauseTableResponse(table=table_message(table))
+
+    async def ResumeTable(self, request: pb.ResumeTableRequest, call: Call) -> pb.ResumeTableResponse:
+        with _refusing():
+            table = await self._do.pause_table.resume(request.session_token, request.table_id)
+        return pb.ResumeTableResponse(table=table_message(table))
 
     async def Submit(self, request: pb.SubmitRequest, call: Call) -> pb.SubmitResponse:
         return await self._submit(request)

@@ -140,7 +140,8 @@ class PostgresDatabase:
         while self._waiting and len(batch) < _MAX_BATCH and self._waiting[0][0].table_id not in batch:
             waiting = self._waiting.popleft()
             batch[waiting[0].table_id] = waiting
-        return list(batch.values())
+        # Rows are locked in one order everywhere, so that replicas do not wait for each other in a circle.
+        return sorted(batch.values(), key=lambda waiting: (waiting[0].shard, waiting[0].table_id))
 
     async def _one_by_one(
         self, batch: Sequence[tuple[LogRow, asyncio.Future[bool]]], first: asyncpg.PostgresError

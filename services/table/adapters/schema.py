@@ -58,6 +58,9 @@ tables = sa.Table(
     sa.Column("created_at_ms", sa.BigInteger, nullable=False),
     sa.Column("create_digest", sa.LargeBinary, nullable=False),
     sa.Column("grace_ms", sa.BigInteger, nullable=False),
+    # Play time of the shard at which a pause began, and of pauses that are over.
+    sa.Column("paused_at_ms", sa.BigInteger, nullable=True),
+    sa.Column("held_ms", sa.BigInteger, nullable=False, server_default="0"),
     sa.Column("lobby_version", sa.BigInteger, nullable=False),
     sa.Column("published_version", sa.BigInteger, nullable=False),
     sa.Column("is_listed", sa.Boolean, nullable=False),

@@ -181,10 +181,13 @@ def _live(
     connection: sa.Connection, wanted: Sequence[sa.ColumnElement[bool]], after: tuple[int, str] | None, limit: int
 ) -> list[LiveGame]:
     query = (
-        sa.select(games.c.shard, games.c.table_id, games.c.has_bots, game_log.c.update_bytes, tables.c.grace_ms)
+        sa.select(
+            *(games.c.shard, games.c.table_id, games.c.has_bots, game_log.c.update_bytes),
+            *(tables.c.grace_ms, tables.c.held_ms),
+        )
         .join(game_log, _LAST_ROW)
         .join(tables, sa.and_(tables.c.shard == games.c.shard, tables.c.table_id == games.c.table_id))
-        .where(games.c.is_live, sa.not_(games.c.is_over), *wanted)
+        .where(games.c.is_live, sa.not_(games.c.is_over), tables.c.paused_at_ms.is_(None), *wanted)
         .order_by(games.c.shard, games.c.table_id)
         .limit(limit)
     )
@@ -199,6 +202,7 @@ def _live(
             table_id=row.table_id,
             last_update=row.update_bytes,
             grace_ms=row.grace_ms,
+            held_ms=row.held_ms,
             bot_levels=bots.get((row.shard, row.table_id), {}),
         )
         for row in rows

@@ -221,6 +221,8 @@ def _table(row: sa.Row[Any], taken: tuple[Seat, ...]) -> Table:
         grace_ms=row.grace_ms,
         lobby_version=row.lobby_version,
         holders_version=row.holders_version,
+        paused_at_ms=row.paused_at_ms,
+        held_ms=row.held_ms,
         last_seq=row.last_seq,
     )
 
@@ -252,6 +254,8 @@ def _changing(table: Table) -> dict[str, Any]:
         "host_session_id": table.host_session_id,
         "grace_ms": table.grace_ms,
         "lobby_version": table.lobby_version,
+        "paused_at_ms": table.paused_at_ms,
+        "held_ms": table.held_ms,
         "is_listed": table.is_open() and not table.wishes.unlisted,
     }
 

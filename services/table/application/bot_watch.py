@@ -24,7 +24,7 @@ _TICK_S = 0.25
 _SCAN_EVERY_S = 30.0
 _PAGE = 500
 # These mean that the game has gone on without us.
-_TOO_LATE = ("stale_decision", "not_asked", "game_over", "seat_out")
+_TOO_LATE = ("stale_decision", "not_asked", "game_over", "seat_out", "table_paused")
 
 
 class Plays(Protocol):
@@ -108,7 +108,7 @@ class BotWatch:
     async def _play(self, plays: Plays, key: TableKey, asked: _Asked) -> None:
         try:
             game = await self._store.load_game(key)
-            if game is None or game.table.status != Status.RUNNING:
+            if game is None or game.table.status != Status.RUNNING or game.table.is_paused:
                 return
             update = update_pb2.Update.FromString(game.last_update)
             if update.last_seq != asked.seq:

@@ -115,6 +115,9 @@ class Commands:
                         raise
                     hot.is_loaded = False
                     continue
+                if hot.is_paused and not is_fresh:
+                    hot.is_loaded = False
+                    continue
                 done = await self._attempt(hot, order)
             if done is not None:
                 return done
@@ -125,8 +128,10 @@ class Commands:
         """One try; None when the table has moved on meanwhile."""
         if hot.is_over:
             return await self._repeated(hot, order) or _refuse_over()
+        if hot.is_paused:
+            return await self._repeated(hot, order) or _refuse_paused()
         # A replica whose readings lag, or that has none yet, must not take play time back.
-        play_time_ms = max(order.play_time_ms or 0, hot.play_time_ms)
+        play_time_ms = max((order.play_time_ms or 0) - hot.held_ms, hot.play_time_ms)
         answer = await self._apply(hot, order.command, play_time_ms)
         if answer.HasField("refusal"):
             return await self._refused(hot, order, answer.refusal)
@@ -257,6 +262,10 @@ def _same(order: Order, digest: bytes, first_seq: int, last_seq: int) -> Done:
             {"command_id": order.command.command_id},
         )
     return Done(first_seq, last_seq, repeated=True)
+
+
+def _refuse_paused() -> Done:
+    raise RefusalError(Reason.TABLE_PAUSED, "the table stands still for a transfer", {"statement": "IND-PHASE-11"})
 
 
 def _refuse_over() -> Done:

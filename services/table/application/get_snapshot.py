@@ -42,5 +42,7 @@ class GetSnapshot:
         snapshot = update_pb2.Snapshot()
         snapshot.CopyFrom(answer.snapshot)
         snapshot.table_id = key.table_id
-        snapshot.play_time_ms = max(self._play_time.now_ms(key.shard) or 0, update.play_time_ms)
+        now_ms = self._play_time.now_ms(key.shard) or 0
+        # Of the shard, as every other reading that a client gets.
+        snapshot.play_time_ms = max(game.table.stood_at_ms(now_ms), update.play_time_ms + game.table.held_ms)
         return snapshot, game.table

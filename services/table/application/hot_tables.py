@@ -33,10 +33,12 @@ class HotTable:
     """Where a game stands, and the lock in which its commands come one after the other."""
 
     __slots__ = (
+        "held_ms",
         "holders",
         "holders_version",
         "is_loaded",
         "is_over",
+        "is_paused",
         "key",
         "last_seq",
         "lock",
@@ -50,6 +52,8 @@ class HotTable:
         self.lock = asyncio.Lock()
         self.is_loaded = False
         self.is_over = False
+        self.is_paused = False
+        self.held_ms = 0
         self.last_seq = 0
         self.state_hash = b""
         self.play_time_ms = 0
@@ -61,6 +65,8 @@ class HotTable:
         """Takes over what the store says."""
         update = update_pb2.Update.FromString(game.last_update)
         self.is_over = game.table.status != Status.RUNNING
+        self.is_paused = game.table.is_paused
+        self.held_ms = game.table.held_ms
         self.last_seq = update.last_seq
         self.state_hash = update.state_hash
         self.play_time_ms = update.play_time_ms

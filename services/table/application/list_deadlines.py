@@ -28,6 +28,8 @@ class ListDeadlines:
         found = []
         for game in games:
             update = update_pb2.Update.FromString(game.last_update)
+            for deadline in update.deadlines:
+                deadline.opened_at_ms += game.held_ms
             if update.deadlines:
                 found.append(
                     table_service_pb2.TableDeadlines(

@@ -45,4 +45,6 @@ def table_message(table: Table) -> table_pb2.Table:
         created_at_unix_ms=table.created_at_ms,
         last_seq=table.last_seq,
         lobby_version=table.lobby_version,
+        paused=table.is_paused,
+        held_ms=table.held_ms,
     )

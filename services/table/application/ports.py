@@ -67,13 +67,15 @@ class Game:
 
 @dataclass(frozen=True, slots=True)
 class LiveGame:
-    """A running game with its last update, its grace in milliseconds of play time, and its bots' levels by seat."""
+    """A running game that is not paused, with its last update, its grace and what it has been held in milliseconds of
+    play time, and its bots' levels by seat."""
 
     shard: int
     table_id: str
     last_update: bytes
     grace_ms: int
     bot_levels: Mapping[int, str]
+    held_ms: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ class Reason(StrEnum):
     OVERRIDE_OUT_OF_RANGE = "override_out_of_range"
     NOT_YOUR_SEAT = "not_your_seat"
     STALE_DEADLINE = "stale_deadline"
+    TABLE_PAUSED = "table_paused"
     GAME_OVER = "game_over"
     NO_SESSION = "no_session"
     NO_TABLE = "no_table"

@@ -55,7 +55,9 @@ class Table:
     """A table. `seats` are in joining order. `host_seated` is false where the creator only watches bots play.
     `grace_ms` is the grace of its deadlines in milliseconds of play time, once the game runs.
 
-    `lobby_version` grows with every change; `holders_version` only when a seat of a running game changes hands.
+    `lobby_version` grows with every change; `holders_version` only when a seat of a running game changes hands, or its
+    table is paused or goes on: a command that was decided before is not committed after. `paused_at_ms` is the play
+    time of the shard at which a pause began, None while there is none; `held_ms` that of pauses that are over.
     """
 
     table_id: str
@@ -74,6 +76,16 @@ class Table:
     lobby_version: int = 1
     holders_version: int = 1
     last_seq: int = 0
+    paused_at_ms: int | None = None
+    held_ms: int = 0
+
+    @property
+    def is_paused(self) -> bool:
+        return self.paused_at_ms is not None
+
+    def stood_at_ms(self, play_time_ms: int) -> int:
+        """The shard's play time up to which the table has come, when that is now this: in a pause it stands still."""
+        return play_time_ms if self.paused_at_ms is None else self.paused_at_ms
 
     def seat_of(self, session_id: str) -> int | None:
         """The seat that this session holds; None without one."""
@@ -200,6 +212,20 @@ def reclaim(table: Table, number: int, heir: Seat, *, secret_hash: bytes) -> Tab
     return _changed(table, seats=seats, host_session_id=host, holders_version=table.holders_version + 1)
 
 
+def pause(table: Table, session_id: str, play_time_ms: int) -> Table:
+    """Lets a table of one person against bots stand still, in any phase [IND-PHASE-11]. The same table if it does."""
+    _need_lone_person(table, session_id)
+    return table if table.is_paused else _stopped(table, paused_at_ms=play_time_ms, held_ms=table.held_ms)
+
+
+def resume(table: Table, session_id: str, play_time_ms: int) -> Table:
+    """Lets a paused table go on where it stood. The same table if it is not paused."""
+    _need_lone_person(table, session_id)
+    if table.paused_at_ms is None:
+        return table
+    return _stopped(table, paused_at_ms=None, held_ms=table.held_ms + max(0, play_time_ms - table.paused_at_ms))
+
+
 def expire(table: Table) -> Table:
     """Ends a lobby that came to nothing."""
     _need_lobby(table)
@@ -232,6 +258,24 @@ def _changed(
         holders_version=table.holders_version if holders_version is None else holders_version,
         lobby_version=table.lobby_version + 1,
     )
+
+
+def _stopped(table: Table, *, paused_at_ms: int | None, held_ms: int) -> Table:
+    changed = _changed(table, seats=table.seats, holders_version=table.holders_version + 1)
+    return replace(changed, paused_at_ms=paused_at_ms, held_ms=held_ms)
+
+
+def _need_lone_person(table: Table, session_id: str) -> None:
+    if table.status == Status.EXPIRED:
+        raise RefusalError(Reason.NO_TABLE, "the table has expired")
+    if table.status == Status.LOBBY:
+        raise RefusalError(Reason.NOT_STARTED, "the game has not been started yet")
+    if table.status == Status.FINISHED:
+        raise RefusalError(Reason.GAME_OVER, "the game is over")
+    if table.seat_of(session_id) is None:
+        raise RefusalError(Reason.NOT_YOUR_SEAT, "this session holds no seat at the table")
+    if table.people() != 1 or not table.bots():
+        raise RefusalError(Reason.NOT_ALLOWED, "only a table of one person against bots is paused for a transfer")
 
 
 def _need_lobby(table: Table) -> None:

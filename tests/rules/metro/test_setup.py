@@ -40,7 +40,7 @@ def test_both_modes_are_played_on_one_board() -> None:
 
 
 def test_the_mode_changes_only_some_values() -> None:
-    """MET-SETUP-02: the third die, uneven building, the mortgage timer, and faster clocks and ends; all else is equal."""
+    """MET-SETUP-02: the third die, uneven building, the mortgage timer, faster clocks and ends; all else is equal."""
     edition, speed = EDITIONS[METRO], EDITIONS[SPEED]
     names = [field.name for field in fields(Edition) if field.name not in LABELS]
     changed = {name for name in names if getattr(edition, name) != getattr(speed, name)}

@@ -1,5 +1,7 @@
 """Taxes, and the tax on rent (TAB-TAX)."""
 
+from dataclasses import replace
+
 import pytest
 
 from services.rules.domain import commands as c
@@ -118,10 +120,7 @@ def test_what_is_never_taxed() -> None:
 def test_game_time_runs_from_the_first_turn() -> None:
     """TAB-TAX-15: a game that began at play time 7 minutes pays salaries until minute 52 of it."""
     game = rent_tax().owning(0, 1)
-    game.state.config = type(game.state.config)(
-        **{name: getattr(game.state.config, name) for name in game.state.config.__slots__}
-        | {"started_at_ms": 7 * MINUTE_MS}
-    )
+    game.state.config = replace(game.state.config, started_at_ms=7 * MINUTE_MS)
     game.wait(52 * MINUTE_MS - 1).at(0, 38).turn_of(0).roll(0, 1, 2)
     assert game.money() == [(BANK, 0, 2000, "salary")]
     game.wait(1).at(0, 38).turn_of(0).roll(0, 1, 2)

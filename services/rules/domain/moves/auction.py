@@ -235,11 +235,11 @@ def bid(play: Play, command: Command) -> Refusal | None:
         return refuse(edition, "already_leading", "bid_price", "the leader does not raise his own bid")
     least = least_of(edition, state, frame, seat)
     fields = {"least": least}
+    rule: Rule = "bid_opening" if frame.leader == NONE else "bid_increment"
     if edition.bid_rule == "exact" and amount != least:
-        rule: Rule = "bid_opening" if frame.leader == NONE else "bid_increment"
         return refuse(edition, "bid_not_exact", rule, f"the next bid is exactly {least}", fields)
     if amount < least:
-        return refuse(edition, "bid_too_low", "bid_price", f"the least bid is {least}", fields)
+        return refuse(edition, "bid_too_low", rule, f"the least bid is {least}", fields)
     greatest = greatest_of(edition, state, frame, seat)
     if amount > greatest:
         return refuse(edition, "bid_over_limit", "bid_cash", "more than may be bid", {"greatest": greatest})

@@ -157,19 +157,19 @@ def run_claims(play: Play, frame: ClaimsFrame) -> None:
     live = _live_claims(play.edition, state, frame)
     stock = state.supply_hotels if frame.hotels else state.supply_houses
     left = sum([len(claim.cells) for claim in live])
-    if not stock or left <= stock or len(live) <= 1:
+    if left <= stock or len(live) <= 1 or stock == 0:
         _place_rest(play, live, stock)
     else:
         _auction_piece(play, frame, live)
 
 
 def _live_claims(edition: Edition, state: State, frame: ClaimsFrame) -> list[BuildingClaim]:
-    """Claims with something left whose owner can pay for the next street; the others lapse."""
+    """Claims with something left whose owner stays and can pay for the next street; the others lapse."""
     return [
         claim
         for claim in frame.claims
         if claim.cells
-        and state.in_play[claim.seat]
+        and not state.leaving[claim.seat]
         and state.cash[claim.seat] >= edition.board.build_cost[claim.cells[0]]
     ]
 

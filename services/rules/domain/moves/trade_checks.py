@@ -167,7 +167,7 @@ def deed_refusal(edition: Edition, state: State, seat: int, to: int, cell: int, 
     if refusal is not None:
         return refusal
     if state.owners[cell] != owner:
-        return refuse(edition, "not_owner", "trade_tradable", "the deed is somebody else's", {"cell": cell})
+        return refuse(edition, "not_owner", "trade_owner", "the deed is somebody else's", {"cell": cell})
     if not tradable(edition, state, cell):
         return refuse(edition, "built", "trade_tradable", "the group has buildings", {"cell": cell})
     if state.mortgaged_rounds[cell] and not mortgages_move(edition, state, seat, to):

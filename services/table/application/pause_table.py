@@ -1,0 +1,73 @@
+"""Lets a table of one person against bots stand still for a transfer, and go on [IND-PHASE-11]."""
+
+from __future__ import annotations
+
+from magnate.game.v1 import update_pb2
+
+from services.table.application.bot_watch import BotWatch, turns_of
+from services.table.application.hot_tables import HotTables
+from services.table.application.lobby import Lobby, key_of
+from services.table.application.outbox import Outbox
+from services.table.application.ports import PlayTime, Store, TableKey
+from services.table.application.sessions import Sessions
+from services.table.domain.refusals import Reason, RefusalError
+from services.table.domain.table import Table, pause, resume
+
+
+class PauseTable:
+    """The table's own play time stands still between the two: its deadlines keep what is left of them."""
+
+    def __init__(
+        self,
+        *,
+        store: Store,
+        play_time: PlayTime,
+        lobby: Lobby,
+        sessions: Sessions,
+        hot_tables: HotTables,
+        outbox: Outbox,
+        bots: BotWatch,
+    ) -> None:
+        self._store = store
+        self._play_time = play_time
+        self._lobby = lobby
+        self._sessions = sessions
+        self._hot_tables = hot_tables
+        self._outbox = outbox
+        self._bots = bots
+
+    async def pause(self, token: str, table_id: str) -> Table:
+        """The paused table. Refuses as the contract says."""
+        session = await self._sessions.require(token)
+        key = key_of(table_id)
+        now_ms = self._now_ms(key)
+        table = await self._lobby.change(table_id, lambda found: pause(found, session.session_id, now_ms))
+        self._hot_tables.forget(key)
+        self._bots.game_moved(key, table.last_seq, ())
+        return table
+
+    async def resume(self, token: str, table_id: str) -> Table:
+        """The running table; bots that are asked are asked again. Refuses as the contract says."""
+        session = await self._sessions.require(token)
+        key = key_of(table_id)
+        now_ms = self._now_ms(key)
+        table = await self._lobby.change(table_id, lambda found: resume(found, session.session_id, now_ms))
+        self._hot_tables.forget(key)
+        await self._ask_bots(key)
+        return table
+
+    async def _ask_bots(self, key: TableKey) -> None:
+        game = await self._store.load_game(key)
+        if game is None or game.table.is_paused:
+            return
+        update = update_pb2.Update.FromString(game.last_update)
+        turns = turns_of(key, game.table.bot_levels(), update)
+        for turn in turns:
+            self._outbox.bot_asked(turn)
+        self._bots.game_moved(key, update.last_seq, turns)
+
+    def _now_ms(self, key: TableKey) -> int:
+        now_ms = self._play_time.now_ms(key.shard)
+        if now_ms is None:
+            raise RefusalError(Reason.UNREACHABLE, "play time is not known yet; try again", retry_after_ms=250)
+        return now_ms

@@ -1,0 +1,78 @@
+"""`magnate migrate` on a real Postgres: many at once, beside starting stores, and after a newer program."""
+
+from __future__ import annotations
+
+import asyncio
+
+import asyncpg
+import pytest
+
+from services.clock.adapters.databases import open_database as open_clock_database
+from services.clock.adapters.store import SqlStore as ClockStore
+from services.site.__main__ import main
+from services.site.errors import CommandError
+from services.site.migrating import migrate
+from services.table.adapters.store import SqlStore as TableStore
+from services.table.adapters.store import open_database as open_table_database
+from services.table.adapters.system import SystemWall
+
+
+async def revisions(url: str) -> tuple[str, str]:
+    connection = await asyncpg.connect(url)
+    try:
+        return (
+            await connection.fetchval("SELECT version_num FROM table_version"),
+            await connection.fetchval("SELECT version_num FROM clock_alembic_version"),
+        )
+    finally:
+        await connection.close()
+
+
+async def start_stores(url: str) -> None:
+    tables, clock = TableStore(open_table_database(url), SystemWall()), ClockStore(open_clock_database(url))
+    await tables.start()
+    await tables.ping()
+    await clock.take_over()
+    await tables.close()
+    await clock.close()
+
+
+async def test_many_at_once_do_it_once(postgres_url: str) -> None:
+    said: list[str] = []
+    jobs = (migrate(postgres_url, said.append) for _ in range(3))
+    await asyncio.gather(*jobs, start_stores(postgres_url), start_stores(postgres_url))
+    table, clock = await revisions(postgres_url)
+    assert sorted(set(said)) == [f"migrate: clock is at {clock}", f"migrate: table is at {table}"]
+    assert len(said) == 6
+
+
+async def test_an_old_program_starts_on_newer_tables(postgres_url: str) -> None:
+    """In a rolling upgrade an old replica may start again after the migration: it takes the tables as they are."""
+    await migrate(postgres_url, lambda _: None)
+    connection = await asyncpg.connect(postgres_url)
+    await connection.execute("UPDATE table_version SET version_num = 'table_9999'")
+    await connection.execute("UPDATE clock_alembic_version SET version_num = 'clock_9999'")
+    await connection.close()
+    await start_stores(postgres_url)
+    assert await revisions(postgres_url) == ("table_9999", "clock_9999")
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        ("sqlite:///magnate.db", "names no Postgres"),
+        ("postgresql://nobody@127.0.0.1:1/none", "the database does not do what it should"),
+    ],
+)
+async def test_what_cannot_be_migrated_is_named(url: str, expected: str) -> None:
+    with pytest.raises(CommandError, match=expected):
+        await migrate(url, lambda _: None)
+
+
+def test_the_command_does_it(
+    postgres_url: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("MAGNATE_DATABASE_URL", postgres_url)
+    assert main(["migrate"]) == 0
+    table, clock = asyncio.run(revisions(postgres_url))
+    assert capsys.readouterr().out == f"migrate: table is at {table}\nmigrate: clock is at {clock}\n"
