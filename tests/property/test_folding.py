@@ -154,7 +154,7 @@ def test_a_view_is_enough_to_look_ahead(table: Table, mood: int, seed: int) -> N
 def _look_ahead(edition: Edition, guess: State, now_ms: int, rng: Random) -> None:
     for _ in range(6):
         options = legal_actions(edition, guess, now_ms)
-        if not options:
+        if not options or any(deadline.due_at_ms + guess.config.grace_ms <= now_ms for deadline in guess.deadlines):
             return
         command = random_command(rng, guess, options, edition)
         result = advance(edition, guess, command, now_ms)
