@@ -1,8 +1,11 @@
 """Whatever is played: the invariants hold, money is conserved, and the game always goes on."""
 
+from typing import get_args
+
 import pytest
 
 from services.rules.domain import commands as c
+from services.rules.domain.edition import Edition
 from services.rules.domain.events import (
     AuctionClosed,
     AuctionOpened,
@@ -18,15 +21,18 @@ from services.rules.domain.events import (
 )
 from services.rules.domain.evolve import evolve
 from services.rules.domain.folds.seats import debt_of
-from services.rules.domain.invariants import broken, broken_step, spoils
+from services.rules.domain.invariants import OF_SEVERAL, broken, broken_step, spoils
 from services.rules.domain.legal import legal_actions
+from services.rules.domain.options import OptionKind
 from services.rules.domain.parties import BANK
-from services.rules.domain.state import State
-from tests.property.games import MOODS, SANE, Mood, RandomGame, Step
+from services.rules.domain.state import DecisionKind, State
+from tests.property.games import FLAGSHIP, MOODS, OTHER_TABLES, SANE, Mood, RandomGame, Step
 from tests.support.amount import amount
 
 GAMES_A_BLOCK = 50
 BLOCKS = [(mood, block) for mood in range(len(MOODS)) for block in range(amount(1, 40))]
+#: games of each other table and mood
+OTHER_GAMES = amount(2, 400)
 
 
 class Watch:
@@ -35,7 +41,8 @@ class Watch:
     def __init__(self, game: RandomGame) -> None:
         self.game = game
         self.spoiled: frozenset[str] = frozenset()
-        self.bank = sum(game.state.cash)
+        #: play money outside the bank: every unit has come from it
+        self.bank = sum(game.state.cash) + game.state.jackpot
         self.last_trip: int | None = None
         self.turn: list[tuple[State, Event]] = []
 
@@ -48,10 +55,10 @@ class Watch:
             state = after
         assert state == step.after, state.differences(step.after)
         assert broken(self.game.edition, state, self.spoiled) == []
-        assert sum(state.cash) == self.bank
+        assert sum(state.cash) + state.jackpot == self.bank
         self._check_way_forward(state)
-        if isinstance(step.command.action, c.Expire):
-            _check_timeout(step)
+        if isinstance(step.command.action, c.Expire) and self.game.edition.on_timeout == "eliminate":
+            _check_timeout(step, self.game.edition)
 
     def _check_event(self, state: State, event: Event, after: State) -> None:
         assert broken_step(self.game.edition, state, event, after) == []
@@ -62,23 +69,30 @@ class Watch:
         elif isinstance(event, TripRemembered):
             assert event.cell != self.last_trip
             self.last_trip = event.cell
-        if isinstance(event, TurnStarted):
+        if isinstance(event, TurnStarted) and self.game.edition_id == FLAGSHIP:
             _check_turn(self.game, self.turn)
             self.turn = []
         self.turn.append((state, event))
 
     def _check_way_forward(self, state: State) -> None:
-        options = legal_actions(self.game.edition, state)
-        assert bool(options) != bool(state.ended)
-        if not state.ended:
-            assert state.decision is not None
-            assert {option.seat for option in options} == set(state.decision.seats)
-            assert all(state.in_play[seat] for seat in state.decision.seats)
+        """Somebody who is asked has an answer, or time brings one; and once the game is over nobody has anything."""
+        options = legal_actions(self.game.edition, state, self.game.now_ms)
+        if state.ended:
+            assert (options, state.deadlines, state.decision) == ((), (), None)
+            return
+        assert state.decision is not None
+        answers = [option.seat for option in options if option.seat in state.decision.seats]
+        assert answers or state.deadlines
+        assert all(state.in_play[option.seat] for option in options)
+        if state.decision.kind not in OF_SEVERAL:
+            (asked,) = state.decision.seats
+            assert state.in_play[asked]
+            assert any(option.kind != "surrender" for option in options if option.seat == asked)
 
 
-def _check_timeout(step: Step) -> None:
+def _check_timeout(step: Step, edition: Edition) -> None:
     """IND-INV-17: without an elimination only a bid that stood is paid for, and a debt that it covers."""
-    if any(isinstance(event, SeatOut) for event in step.events):
+    if edition.auction_style != "in_turn" or any(isinstance(event, SeatOut) for event in step.events):
         return
     paid = [event for event in step.events if isinstance(event, MoneyMoved)]
     sold = [event for event in step.events if isinstance(event, AuctionClosed) and event.outcome == "sold"]
@@ -118,6 +132,27 @@ def test_nothing_breaks_in_random_games(mood: int, block: int) -> None:
             watch.check(step)
 
 
+@pytest.mark.parametrize("mood", range(len(MOODS)))
+@pytest.mark.parametrize(("edition_id", "custom"), OTHER_TABLES)
+def test_nothing_breaks_in_random_games_of_any_edition(edition_id: str, custom: bool, mood: int) -> None:
+    """IND-INV-01 to IND-INV-14 by the parameters of every edition, and of custom tables within its overrides."""
+    for seed in range(OTHER_GAMES):
+        game = RandomGame(seed * len(MOODS) + mood, MOODS[mood], edition_id, custom)
+        watch = Watch(game)
+        for step in game.steps(150):
+            watch.check(step)
+
+
+@pytest.mark.parametrize(("edition_id", "custom"), OTHER_TABLES)
+def test_nothing_breaks_in_long_games_of_any_edition(edition_id: str, custom: bool) -> None:
+    """IND-INV-02, IND-INV-08: as a rule they go on until they end."""
+    for seed in range(amount(1, 60)):
+        game = RandomGame(10**6 + seed, SANE, edition_id, custom)
+        watch = Watch(game)
+        for step in game.steps(amount(700, 4000)):
+            watch.check(step)
+
+
 @pytest.mark.parametrize(("mood", "seed"), [(SANE, seed) for seed in range(amount(3, 150))])
 def test_nothing_breaks_in_long_games(mood: Mood, seed: int) -> None:
     """IND-INV-02, IND-INV-08: games that go on until they end."""
@@ -142,3 +177,20 @@ def test_the_games_reach_every_kind_of_situation() -> None:
     assert kinds >= {"build", "sell_buildings", "open_auction", "offer_trade", "sell_to_bank", "declare_bankruptcy"}
     assert kinds >= {"pay_fine", "use_release_card", "buy", "decline", "bid", "pass"}
     assert ended == {"", "last_left", "last_person_out"}
+
+
+def test_the_games_of_all_editions_reach_every_decision_and_command() -> None:
+    """Together the random games of all tables know every kind of decision, of option and of command."""
+    decisions: set[str] = set()
+    kinds: set[str] = set()
+    commands: set[type] = set()
+    for edition_id, custom in OTHER_TABLES:
+        for seed in range(10):
+            game = RandomGame(seed, MOODS[seed % len(MOODS)], edition_id, custom)
+            for step in game.steps(150):
+                kinds |= {option.kind for option in step.options}
+                decisions |= {step.before.decision.kind} if step.before.decision else set()
+                commands.add(step.command.action.__class__)
+    assert decisions == set(get_args(DecisionKind)) - {"pause_vote"}, "a vote on a pause stands beside the decision"
+    assert kinds == set(get_args(OptionKind)) - {"sell_to_bank"}, "the bank buys deeds in the flagship alone"
+    assert commands == set(get_args(c.Action)) - {c.SellToBank}

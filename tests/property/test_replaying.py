@@ -13,16 +13,18 @@ from services.rules.domain.chance import seed_hash
 from services.rules.domain.edition import Edition
 from services.rules.domain.replay import Entry, replay
 from services.rules.domain.state import Seating
-from tests.property.games import SANE, TIMED, WILD, Mood, RandomGame
+from tests.property.games import FLAGSHIP, OTHER_TABLES, SANE, TIMED, WILD, Mood, RandomGame
 from tests.support.amount import amount
 
-CASES = [(mood, seed) for mood in (SANE, TIMED, WILD) for seed in range(amount(3, 60))]
+CASES = [(mood, seed) for mood in (SANE, TIMED, WILD) for seed in range(amount(3, 200))]
+OTHERS = [(table, seed) for table in OTHER_TABLES for seed in range(amount(1, 40))]
+Table = tuple[str, bool]
 
 
-def finished(mood: Mood, seed: int) -> RandomGame:
+def finished(mood: Mood, seed: int, table: Table = (FLAGSHIP, False)) -> RandomGame:
     """The first game from `seed` on that ends within some thousand commands."""
     for attempt in range(50):
-        game = RandomGame(seed * 1000 + attempt, mood)
+        game = RandomGame(seed * 1000 + attempt, mood, *table)
         for _ in game.steps(6000):
             pass
         if game.state.ended:
@@ -51,6 +53,24 @@ def test_a_finished_game_replays_to_the_same_events(mood: Mood, seed: int) -> No
     ended = game.entries[-1].events[-1]
     assert isinstance(ended, e.GameEnded)
     assert seed_hash(bytes.fromhex(ended.server_seed)) == game.state.config.seed_hash
+
+
+@pytest.mark.parametrize(("table", "seed"), OTHERS)
+def test_a_finished_game_of_any_edition_replays_to_the_same_events(table: Table, seed: int) -> None:
+    """IND-INV-13: by the parameters of every edition, with the overrides of custom tables."""
+    game = finished(TIMED, seed, table)
+    result = replay(catalogue(game), game.entries)
+    assert (result.same, result.first_difference, result.chance_verified) == (True, 0, True), result.explanation
+    assert result.state == game.state
+
+
+@pytest.mark.parametrize(("table", "seed"), OTHERS)
+def test_a_changed_event_of_any_edition_is_found_where_it_stands(table: Table, seed: int) -> None:
+    """IND-INV-13: every event of every edition is what its rules make."""
+    game = finished(TIMED, seed + 7, table)
+    for entries, seq in Random(seed).sample(list(changed_events(Random(seed), game)), 20):
+        result = replay(catalogue(game), entries)
+        assert (result.same, result.first_difference) == (False, seq)
 
 
 def _other(value: Any) -> Any:

@@ -1,6 +1,7 @@
 """Deals of free shape at random, reckoned from what a decision lists and what the board says, as a client would."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from random import Random
 
 from services.rules.domain import commands as c
@@ -26,15 +27,20 @@ def percent_up(amount: int, percent: int) -> int:
     return -(-amount * percent // 100)
 
 
-def fees_due(
-    edition: Edition, state: State, trade: TradeChoice, cells: tuple[int, ...], redeem: tuple[int, ...]
-) -> int:
-    """What the receiver of deeds pays the bank at once."""
-    return sum(
-        percent_up(edition.board.price[cell], trade.redeem_percent if cell in redeem else trade.transfer_fee_percent)
-        for cell in cells
-        if state.mortgaged_rounds[cell]
-    )
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What a mortgaged deed costs its receiver at once, in percent of its price: kept, or redeemed."""
+
+    fee: int
+    redemption: int
+
+    def due(self, edition: Edition, state: State, cells: tuple[int, ...], redeem: tuple[int, ...]) -> int:
+        """For all of these deeds, in units."""
+        return sum(
+            percent_up(edition.board.price[cell], self.redemption if cell in redeem else self.fee)
+            for cell in cells
+            if state.mortgaged_rounds[cell]
+        )
 
 
 def _sides_fit(trade: TradeChoice, mine: int, other: int) -> bool:
@@ -84,8 +90,9 @@ def _fees_fit(edition: Edition, state: State, option: Option, action: c.OfferTra
     assert trade is not None
     if not trade.transfer_fee_percent:
         return True
-    own_due = fees_due(edition, state, trade, get.cells, action.redeem)
-    partner_due = fees_due(edition, state, trade, give.cells, ())
+    terms = Terms(trade.transfer_fee_percent, trade.redeem_percent)
+    own_due = terms.due(edition, state, get.cells, action.redeem)
+    partner_due = terms.due(edition, state, give.cells, ())
     own_cash = state.cash[option.seat] + get.cash - give.cash
     return own_cash >= own_due and state.cash[trade.to] + give.cash - get.cash >= partner_due
 
@@ -101,7 +108,7 @@ def settlement_fits(edition: Edition, state: State, option: Option, give: Basket
     small, great = sorted((paper_value(edition, state, give), debt.total))
     if percent and small * 100 < great * percent:
         return False
-    due = fees_due(edition, state, trade, give.cells, ())
+    due = Terms(trade.transfer_fee_percent, trade.redeem_percent).due(edition, state, give.cells, ())
     return not trade.transfer_fee_percent or state.cash[trade.to] + give.cash >= due
 
 
