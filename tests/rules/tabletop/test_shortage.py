@@ -98,7 +98,7 @@ def test_what_may_be_claimed() -> None:
 
 
 def test_what_is_listed_for_a_claim() -> None:
-    """TAB-BUILD-12.2: the streets on which it may begin, with their level and cost; again only for who has not claimed."""
+    """TAB-BUILD-12.2: the streets on which it may begin, with level and cost; only for who has not claimed."""
     game = scarce(2, 500, 50, 500).owning_group(1, "sky", 0, 0, 0).turn_of(0).do(0, c.Build((1, 3)))
     listed = {option.seat: option.buildings for option in game.options("claim_buildings")}
     assert listed == {
