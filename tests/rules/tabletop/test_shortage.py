@@ -44,6 +44,14 @@ def test_nobody_else_could_build() -> None:
     assert (game.money(), game.supply[0]) == ([(0, BANK, 50, "build")] * 2, 0)
 
 
+def test_each_piece_that_could_be_bought_counts() -> None:
+    """TAB-BUILD-12.1: one after the other on every street, evenly: a bare group of three could take twelve houses."""
+    game = scarce(13, 500, 600, 0).turn_of(0).do(0, c.Build((1,)))
+    assert (game.decision, game.level(1)) == (("roll", 0), 1)
+    game = scarce(12, 500, 600, 0).turn_of(0).do(0, c.Build((1,)))
+    assert game.decision == ("building_claim", 1)
+
+
 @pytest.mark.parametrize("spoiled", ["mortgaged", "incomplete"])
 def test_only_what_others_could_buy_counts(spoiled: str) -> None:
     """TAB-BUILD-12.1: complete groups without a mortgage."""

@@ -253,6 +253,9 @@ def test_online_one_street_is_lowered() -> None:
     game = online(4).owning_group(0, "brown", 5, 5).branches_left(2, 2).with_cash(0, 0).owing(0, 40, 1)
     game.do(0, c.Surrender())
     assert game.money()[:2] == [(BANK, 0, 150, "building_sale"), (0, 1, 40, "card")]
+    game = online(4).owning_group(0, "brown", 5, 5).branches_left(0, 2).with_cash(0, 0).owing(0, 40, 1)
+    game.do(0, c.Surrender())
+    assert game.money()[:2] == [(BANK, 0, 250, "building_sale"), (0, 1, 40, "card")]
 
 
 @pytest.mark.parametrize("edition", WITH_DEFAULTS)
