@@ -130,6 +130,9 @@ class GatewayHandler:
         return await self._pass_on(request, table_pb.ReclaimSeatRequest, pb.ReclaimSeatResponse, call)
 
     async def AddBots(self, request: pb.AddBotsRequest, call: Call) -> pb.AddBotsResponse:
+        levels = await _asked(self._catalogue.bot_levels()) if request.level else []
+        if levels and request.level not in levels:
+            raise refusals.bad_choice("level", f"there is no such level of bots; one of {', '.join(levels)}")
         return await self._pass_on(request, table_pb.AddBotsRequest, pb.AddBotsResponse, call)
 
     async def StartGame(self, request: pb.StartGameRequest, call: Call) -> pb.StartGameResponse:

@@ -58,6 +58,11 @@ def malformed(field: str, message: str) -> ServiceError:
     return ServiceError(grpc.StatusCode.INVALID_ARGUMENT, "malformed", message, {"field": field})
 
 
+def bad_choice(field: str, message: str) -> ServiceError:
+    """A field names none of the choices."""
+    return ServiceError(grpc.StatusCode.INVALID_ARGUMENT, "bad_choice", message, {"field": field})
+
+
 def not_allowed(message: str) -> ServiceError:
     """The caller may not call this."""
     return ServiceError(grpc.StatusCode.PERMISSION_DENIED, "not_allowed", message)

@@ -47,7 +47,7 @@ async def migrate(url: str, say: Callable[[str], None]) -> None:
     try:
         for name, versions, version_table in PARTS:
             await upgrade(run, versions=versions, version_table=version_table)
-            where = sa.select(sa.column("version_num")).select_from(sa.table(version_table))
+            where = sa.select(sa.column("version_num", sa.String)).select_from(sa.table(version_table))
             revision = await run(partial(_scalar, where))
             say(f"migrate: {name} is at {revision}")
     except (SQLAlchemyError, OSError, TimeoutError) as error:
@@ -57,5 +57,5 @@ async def migrate(url: str, say: Callable[[str], None]) -> None:
         await engine.dispose()
 
 
-def _scalar(query: sa.Select[Any], connection: sa.Connection) -> object:
+def _scalar(query: sa.Select[str], connection: sa.Connection) -> object:
     return connection.scalar(query)

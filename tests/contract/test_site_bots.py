@@ -36,6 +36,17 @@ async def test_a_game_of_bots_goes_to_its_end(visitors: Visitors) -> None:
     assert (table.status, table.last_seq) == (table_pb2.TABLE_STATUS_FINISHED, last.last_seq)
 
 
+async def test_bots_of_a_level_that_nobody_plays_are_refused(visitors: Visitors) -> None:
+    """Else they would play a level that the host did not choose."""
+    host = await visitors.guest()
+    settings = table_pb2.TableSettings(edition="industry", seats=3)
+    wish = pb.CreateTableRequest(settings=settings, command_id="levels")
+    table_id = (await host.ask(wish)).table.table_id
+    request = pb.AddBotsRequest(table_id=table_id, count=2, level="godlike")
+    assert await refusal(host.ask(request)) == ("INVALID_ARGUMENT", "bad_choice")
+    assert len((await host.ask(pb.DescribeTableRequest(table_id=table_id))).table.seats) == 1
+
+
 async def _until_the_person(watcher: Watcher) -> bool:
     """Reads on until the person is asked, while bots answer each other; false if the game ends before."""
     while 0 not in watcher.updates[-1].decision.seats:

@@ -120,6 +120,14 @@ class Board:
     def __hash__(self) -> int:
         return hash((self.name, self.price))
 
+    def has_street(self, cell: int) -> bool:
+        """Whether this is the number of a street."""
+        return 0 <= cell < CELL_COUNT and self.is_street[cell]
+
+    def has_deed(self, cell: int) -> bool:
+        """Whether this is the number of a cell that can be owned."""
+        return 0 <= cell < CELL_COUNT and self.is_deed[cell]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cell:

@@ -18,6 +18,12 @@ Answer = c.Action | None
 
 _FACES = range(1, 7)
 _MOST_NUMBERS = 3
+_MOST_DIGITS = 9
+
+
+def number_of(text: str) -> int | None:
+    """The number that somebody typed; None for anything else, and for more digits than any choice here has."""
+    return int(text) if text.isdecimal() and len(text) <= _MOST_DIGITS else None
 
 
 class Menu:
@@ -95,7 +101,7 @@ class Menu:
 
     async def _place_bet(self, option: Option) -> Answer:
         text = await self._console.ask([], self._texts.say("menu", "numbers"))
-        numbers = [int(word) for word in text.split() if word.isdecimal()]
+        numbers = [number for word in text.split() if (number := number_of(word)) is not None]
         fits = 0 < len(numbers) <= _MOST_NUMBERS and len(set(numbers)) == len(numbers)
         if not fits or any(number not in _FACES for number in numbers):
             self._console.notice(self._texts.say("menu", "bad_choice"))
@@ -232,8 +238,9 @@ class Menu:
             lines.append(f"  0  {self._texts.say('menu', 'back')}")
         while True:
             text = await self._console.ask(lines, self._texts.say("menu", "prompt"))
-            if text.isdecimal() and 1 <= int(text) <= len(entries):
-                return entries[int(text) - 1][1]
+            number = number_of(text)
+            if number is not None and 1 <= number <= len(entries):
+                return entries[number - 1][1]
             if back and text == "0":
                 return None
             if text.isdecimal() or not self._is_word(text):
@@ -255,8 +262,9 @@ class Menu:
         shown = {"least": bounds.least, "greatest": bounds.greatest, "step": step}
         while True:
             text = await self._console.ask([], self._texts.say("menu", "amount", **shown))
-            if text.isdecimal() and bounds.holds(int(text)):
-                return int(text)
+            number = number_of(text)
+            if number is not None and bounds.holds(number):
+                return number
             if not text.isdecimal() and self._is_word(text) and self._on_word(text):
                 return None
             self._console.notice(self._texts.say("menu", "bad_amount", **shown))

@@ -70,18 +70,24 @@ def decision_closed(edition: Edition, state: State, event: DecisionClosed) -> No
     """Its own deadline ends with it; a lot's goes on (IND-AUC-14), and a turn's where it spans a segment."""
     decision = state.decision
     state.decision = None
-    if decision is not None and decision.kind == "estate_choice" and event.outcome != "void":
-        state.agenda = [frame for frame in state.agenda if not isinstance(frame, EstateFrame)]
-    elif decision is not None and decision.kind == "paused" and event.outcome == "default":
-        _count_down(state)
-    if decision is not None and decision.deadline_id:
+    if decision is None:
+        return
+    _keep_inherited(state, decision, event)
+    _count_down(state, decision, event)
+    if decision.deadline_id:
         state.deadlines = tuple([d for d in state.deadlines if d.id != decision.deadline_id or outlives(edition, d)])
 
 
-def _count_down(state: State) -> None:
+def _keep_inherited(state: State, decision: Decision, event: DecisionClosed) -> None:
+    """An heir who has answered, or has not in time, keeps what he did not redeem (TAB-BANK-04)."""
+    if decision.kind == "estate_choice" and event.outcome != "void":
+        state.agenda = [frame for frame in state.agenda if not isinstance(frame, EstateFrame)]
+
+
+def _count_down(state: State, decision: Decision, event: DecisionClosed) -> None:
     """The longest pause is over: the game goes on after the countdown (BRA-TIME-12)."""
-    top = state.agenda[-1]
-    if isinstance(top, PauseFrame):
+    top = state.agenda[-1] if state.agenda else None
+    if decision.kind == "paused" and event.outcome == "default" and isinstance(top, PauseFrame):
         state.agenda[-1] = replace(top, stage="countdown")
 
 

@@ -204,15 +204,20 @@ def sell(play: Play, frame: AuctionFrame) -> None:
     if frame.kind == "own":
         _pay_seller(play, frame)
     elif frame.kind == "shortage":
-        cell = next_street(play.state, frame.leader)
-        play.emit(MoneyMoved(frame.leader, BANK, frame.amount, "build", cell))
-        play.emit(BuildingBuilt(cell, play.state.levels[cell] + 1))
+        _build_won(play, frame)
     elif play.state.cash[frame.leader] < frame.amount:
         claims = (Claim(BANK, frame.amount),)
         play.emit(PaymentDue(play.state.next_payment, frame.leader, claims, "auction", frame.cell))
     else:
         play.emit(MoneyMoved(frame.leader, BANK, frame.amount, "auction", frame.cell))
         play.emit(DeedMoved(frame.cell, BANK, frame.leader, "auction"))
+
+
+def _build_won(play: Play, frame: AuctionFrame) -> None:
+    """A piece won of the last ones is paid as bid and stands at once (TAB-BUILD-12)."""
+    cell = next_street(play.state, frame.leader)
+    play.emit(MoneyMoved(frame.leader, BANK, frame.amount, "build", cell))
+    play.emit(BuildingBuilt(cell, play.state.levels[cell] + 1))
 
 
 def _pay_seller(play: Play, frame: AuctionFrame) -> None:

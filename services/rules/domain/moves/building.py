@@ -20,7 +20,7 @@ from services.rules.domain.state import State
 def build_refusal(edition: Edition, state: State, seat: int, cell: int) -> Refusal | None:
     """Why the seat may not build one level on the cell now."""
     board = edition.board
-    if not 0 <= cell < len(board.kind) or not board.is_street[cell]:
+    if not board.has_street(cell):
         return refuse(edition, "unknown_cell", "build_token", "no such street", {"cell": cell})
     if state.owners[cell] != seat:
         return refuse(edition, "not_owner", "build_group", "only an own street can be built on", {"cell": cell})
@@ -130,7 +130,7 @@ def place_piece(play: Play, seat: int, cell: int) -> None:
 def sale_refusal(edition: Edition, state: State, seat: int, cell: int) -> Refusal | None:
     """Why the seat may not sell one level of the cell now (IND-PHASE-09)."""
     board, levels = edition.board, state.levels
-    if not 0 <= cell < len(board.kind) or not board.is_street[cell]:
+    if not board.has_street(cell):
         return refuse(edition, "unknown_cell", "sale_owner", "no such street", {"cell": cell})
     if state.owners[cell] != seat:
         return refuse(edition, "not_owner", "sale_owner", "only an own building can be sold", {"cell": cell})
@@ -232,7 +232,7 @@ def _cell_sale_refusal(edition: Edition, state: State, seat: int, cell: int, to_
 
 
 def _owner_refusal(edition: Edition, state: State, seat: int, cell: int) -> Refusal | None:
-    if not 0 <= cell < len(state.owners) or not edition.board.is_street[cell]:
+    if not edition.board.has_street(cell):
         return refuse(edition, "unknown_cell", "sale_owner", "no such street", {"cell": cell})
     if state.owners[cell] != seat:
         return refuse(edition, "not_owner", "sale_owner", "only an own building can be sold", {"cell": cell})
@@ -262,7 +262,7 @@ def sell_buildings(play: Play, command: Command) -> Refusal | None:
     if not isinstance(action, SellBuildings) or not action.cells:
         return refuse(edition, "bad_choice", "sale_level", "a street is sold down")
     cell, to_level = action.cells[0], action.to_level
-    if not 0 <= cell < len(state.owners) or not edition.board.is_street[cell]:
+    if not edition.board.has_street(cell):
         return refuse(edition, "unknown_cell", "sale_owner", "no such street", {"cell": cell})
     unit = edition.sale_unit
     if unit == "hotel_group" and has_hotel(edition, state, cell):

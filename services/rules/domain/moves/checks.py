@@ -1,6 +1,5 @@
 """Questions that several moves ask of a state."""
 
-from services.rules.domain.board import CELL_COUNT
 from services.rules.domain.edition import Edition
 from services.rules.domain.play import refuse
 from services.rules.domain.refusals import Refusal
@@ -11,7 +10,7 @@ NO_CELLS: frozenset[int] = frozenset()
 
 def bad_cell(edition: Edition, cell: int) -> Refusal | None:
     """Refuses what is no deed."""
-    if not 0 <= cell < CELL_COUNT or not edition.board.is_deed[cell]:
+    if not edition.board.has_deed(cell):
         return refuse(edition, "unknown_cell", "moment", "no such deed", {"cell": cell})
     return None
 

@@ -77,7 +77,7 @@ def claim_refusal(
     levels = state.levels[:]
     cost = 0
     for cell in cells:
-        if not 0 <= cell < len(levels) or not edition.board.is_street[cell]:
+        if not edition.board.has_street(cell):
             return refuse(edition, "unknown_cell", "build_claim", "no such street", {"cell": cell})
         if not _next_step(edition, state, levels, seat, cell, frame.hotels):
             return refuse(edition, "bad_choice", "build_claim", "no such piece can stand there", {"cell": cell})
@@ -175,15 +175,17 @@ def _live_claims(edition: Edition, state: State, frame: ClaimsFrame) -> list[Bui
 
 
 def _place_rest(play: Play, live: list[BuildingClaim], stock: int) -> None:
-    """At the cost on the deed, claimant by claimant in seat order from the orderer, as far as cash and stock go."""
+    """At the cost on the deed, claimant by claimant in seat order from the orderer, as far as cash and stock go; a claim
+    lapses with the first street that its owner cannot pay for."""
     placed = 0
     for claim in live:
         for cell in claim.cells:
             cost = play.edition.board.build_cost[cell]
-            if placed < stock and play.state.cash[claim.seat] >= cost:
-                play.emit(MoneyMoved(claim.seat, BANK, cost, "build", cell))
-                play.emit(BuildingBuilt(cell, play.state.levels[cell] + 1))
-                placed += 1
+            if placed >= stock or play.state.cash[claim.seat] < cost:
+                break
+            play.emit(MoneyMoved(claim.seat, BANK, cost, "build", cell))
+            play.emit(BuildingBuilt(cell, play.state.levels[cell] + 1))
+            placed += 1
     play.emit(ClaimsClosed(placed, sum([len(claim.cells) for claim in live]) - placed))
 
 

@@ -71,4 +71,4 @@ def _card_multiple(play: Play, frame: RollFrame) -> int:
 def _rolls_anew(play: Play, frame: RollFrame, multiple: int) -> bool:
     """Whether the dice are rolled for the rent of a utility (TAB-RENT-09, -10)."""
     rule = play.edition.utility_dice
-    return rule == "new" or (rule == "card_new" and bool(frame.card)) or multiple > 0
+    return rule == "new" or (rule == "card_new" and bool(frame.card)) or bool(multiple)

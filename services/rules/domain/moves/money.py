@@ -102,7 +102,7 @@ def pay_claims(
 def pay_taxed(
     play: Play, payer: int, claim: Claim, reason: MoneyReason, *, cell: int = NONE, card: str = "", rate: int = 0
 ) -> None:
-    """One claim: the receiver's part with its own reason, then the bank's part as rent tax."""
+    """The receiver's part with its own reason, then the bank's as rent tax (BRA-RENT-13, MET-RENT-14, TAB-TAX-12)."""
     tax = claim.amount * rate // 100 if rate and claim.payee != BANK else 0
     if claim.amount > tax:
         play.emit(MoneyMoved(payer, claim.payee, claim.amount - tax, reason, cell, card))

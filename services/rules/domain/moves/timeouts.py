@@ -102,8 +102,7 @@ def _decision_missed(play: Play, kind: DeadlineKind) -> None:
         leave(play, seat, "time")
         return
     struck_out = _count_strike(play, seat)
-    if kind == "turn":
-        _spend_turn_clock(play)
+    _spend_turn_clock(play, kind)
     if struck_out:
         close(play, "default")
         leave(play, seat, "strikes")
@@ -111,9 +110,9 @@ def _decision_missed(play: Play, kind: DeadlineKind) -> None:
         play_default(play, decision)
 
 
-def _spend_turn_clock(play: Play) -> None:
+def _spend_turn_clock(play: Play, kind: DeadlineKind) -> None:
     """Further decisions of the segment take their default at once (MET-AUTO-08, BRA-AUTO-09)."""
-    if play.edition.turn_clock == "per_segment":
+    if kind == "turn" and play.edition.turn_clock == "per_segment":
         stop_clocks(play, ("turn",))
 
 

@@ -248,7 +248,7 @@ def side_value(edition: Edition, state: State, basket: Basket) -> int:
     board = edition.board
     worth = basket.cash
     for cell in basket.cells:
-        if 0 <= cell < len(board.price):
+        if board.has_deed(cell):
             worth += board.half_price[cell] if state.mortgaged_rounds[cell] else board.price[cell]
     return worth
 
