@@ -98,8 +98,8 @@ rules-coverage: setup ## List each statement of the ledgers with the tests that 
 mutants: setup ## Change the core in many small ways and see the tests notice
 	@$(PY) -m tests.tools.mutants
 
-games: setup ## Play GAMES whole games of bots without a network
-	@$(PY) -m tests.tools.games $(GAMES)
+games: setup ## Play GAMES whole games of bots of EDITION (or all) without a network
+	@$(PY) -m tests.tools.games $(GAMES) --edition $(EDITION)
 
 bench: setup ## Measure; prints the figures and writes bench.json
 	@$(PY) -m tests.bench

@@ -73,9 +73,9 @@ def bot_setup(edition: Edition, *, seats: int, seed: int, people: int = 0) -> Se
     )
 
 
-def new_bot_game(edition: Edition, *, seats: int, seed: int) -> State:
+def new_bot_game(edition: Edition, *, seats: int, seed: int, people: int = 0) -> State:
     """A game that waits for its first roll."""
-    return begin(edition, bot_setup(edition, seats=seats, seed=seed), 0).state
+    return begin(edition, bot_setup(edition, seats=seats, seed=seed, people=people), 0).state
 
 
 def seats_of(edition: Edition, wanted: int) -> int:
@@ -168,13 +168,14 @@ def play_bots(
     level: str = STANDARD,
     through_view: bool = False,
     step_ms: int = STEP_MS,
+    people: int = 0,
 ) -> GameRun:
     """Plays until there is a winner or the round limit is passed. Raises GameFailedError.
 
     With `through_view` the bots get a view made by the core, as they do at a table; else the state itself, which is
-    faster and must make no difference.
+    faster and must make no difference. The first `people` seats are people's, for whom the bots play too.
     """
-    run = GameRun(new_bot_game(edition, seats=seats, seed=seed))
+    run = GameRun(new_bot_game(edition, seats=seats, seed=seed, people=people))
     table = BotTable(edition, seed, run, watch, level, through_view, step_ms)
     while not run.state.ended and run.state.round <= max_rounds:
         table.step()
