@@ -1,4 +1,4 @@
-"""Building and selling buildings (IND-BUILD-01 to -19)."""
+"""Building and selling buildings (IND-BUILD-01, MET-BUILD-01, BRA-BUILD-01, TAB-BUILD-01, and what follows in each)."""
 
 from functools import lru_cache
 
@@ -128,7 +128,7 @@ def place_piece(play: Play, seat: int, cell: int) -> None:
 
 
 def sale_refusal(edition: Edition, state: State, seat: int, cell: int) -> Refusal | None:
-    """Why the seat may not sell one level of the cell now (IND-PHASE-09)."""
+    """Why the seat may not sell one level of the cell now (IND-PHASE-09, TAB-BUILD-14, -15)."""
     board, levels = edition.board, state.levels
     if not board.has_street(cell):
         return refuse(edition, "unknown_cell", "sale_owner", "no such street", {"cell": cell})
@@ -150,8 +150,8 @@ def sale_refusal(edition: Edition, state: State, seat: int, cell: int) -> Refusa
 
 
 def sale_choices(edition: Edition, state: State, seat: int) -> tuple[BuildingChoice, ...]:
-    """Streets that may be sold down now, with the level left and the refund; under `hotel_group` the choices of a group
-    with a hotel stand for the whole group, by its first cell."""
+    """Streets that may be sold down now, with the level left and the refund (IND-BUILD-14, TAB-BUILD-13); under
+    `hotel_group` the choices of a group with a hotel stand for the whole group, by its first cell (TAB-BUILD-15)."""
     levels, owners = state.levels, state.owners
     if not any(levels):
         return ()
@@ -165,7 +165,7 @@ def sale_choices(edition: Edition, state: State, seat: int) -> tuple[BuildingCho
 
 
 def _level_choices(edition: Edition, state: State, seat: int) -> tuple[BuildingChoice, ...]:
-    """As sale_refusal says of each street, in one pass over those that carry a building."""
+    """As sale_refusal says of each street, in one pass over those that carry a building (IND-BUILD-15, -16, -18)."""
     levels, owners, groups = state.levels, state.owners, edition.board.group_of_cell
     own = [cell for cell, level in enumerate(levels) if level and owners[cell] == seat]
     if edition.build_even:
@@ -210,7 +210,7 @@ def _choices_of(edition: Edition, state: State, seat: int, cell: int) -> list[Bu
 
 
 def has_hotel(edition: Edition, state: State, cell: int) -> bool:
-    """Whether a street of the group carries a hotel."""
+    """Whether a street of the group carries a hotel (TAB-BUILD-15)."""
     return any([state.levels[other] > edition.houses_under_hotel for other in edition.board.group_of_cell[cell]])
 
 
