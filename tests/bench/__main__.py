@@ -20,6 +20,7 @@ from tests.bench.report import Demand, demands, print_part
 FORM = 1
 PARTS: dict[str, Callable[[], dict[str, Any]]] = {
     "core": core.measure,
+    "editions": core.measure_editions,
     "e2e": end_to_end.measure,
     "memory": memory.measure,
 }
@@ -28,7 +29,9 @@ PARTS: dict[str, Callable[[], dict[str, Any]]] = {
 def main() -> None:
     """Measures the parts asked for, one after the other."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
-    parser.add_argument("--only", default=",".join(PARTS), help="parts with commas between: core, e2e, memory")
+    parser.add_argument(
+        "--only", default=",".join(PARTS), help="parts with commas between: core, editions, e2e, memory"
+    )
     parser.add_argument("--out", type=Path, default=Path("bench.json"), help="file of the figures (bench.json)")
     arguments = parser.parse_args()
     wanted = [part for part in arguments.only.split(",") if part]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 CORE_AT_LEAST = 30_000
+FLAGSHIP_SHARE_AT_LEAST = 0.5
 FLOOR_SHARE_AT_LEAST = 0.5
 IDLE_MB_AT_MOST = 150
 TABLE_KB_AT_MOST = 100
@@ -37,6 +38,9 @@ def demands(found: dict[str, Any]) -> list[Demand]:
     held: list[Demand] = []
     if "core" in found:
         held.append(Demand("core commands/s", found["core"]["commands_per_s"], CORE_AT_LEAST, True))
+    for edition_id, figures in found.get("editions", {}).items():
+        name = f"core's speed by that of the flagship, {edition_id}"
+        held.append(Demand(name, figures["of_flagship"], FLAGSHIP_SHARE_AT_LEAST, True))
     for mode, by_tables in found.get("e2e", {}).items():
         for tables, figures in by_tables.items():
             name = f"share of the floor's rate, {mode}, tables: {tables}"
@@ -50,7 +54,13 @@ def demands(found: dict[str, Any]) -> list[Demand]:
 def print_part(part: str, figures: dict[str, Any], seconds: float) -> None:
     """Prints one part with its heading."""
     print(f"\n{part} ({seconds:.0f} s)")
-    {"core": _print_core, "e2e": _print_end_to_end, "memory": _print_memory}[part](figures)
+    printers = {
+        "core": _print_core,
+        "editions": _print_editions,
+        "e2e": _print_end_to_end,
+        "memory": _print_memory,
+    }
+    printers[part](figures)
 
 
 def _print_core(figures: dict[str, Any]) -> None:
@@ -59,6 +69,14 @@ def _print_core(figures: dict[str, Any]) -> None:
     )
     print(f"  {figures['state_hash_us']} us for a state hash")
     print(f"  {figures['games_per_s']} whole games/s of four bots, {figures['commands_per_game']} commands each")
+
+
+def _print_editions(figures: dict[str, Any]) -> None:
+    for edition_id, found in figures.items():
+        print(
+            f"  {edition_id:16} {found['commands_per_s']:7,} commands/s ({found['us_per_command']:5.1f} us each), "
+            f"{found['of_flagship']:.2f} of the flagship's"
+        )
 
 
 def _print_end_to_end(figures: dict[str, Any]) -> None:

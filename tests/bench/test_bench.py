@@ -74,10 +74,11 @@ def test_figures_of_several_turns() -> None:
 def test_what_has_to_hold() -> None:
     found = {
         "core": {"commands_per_s": 29_999},
+        "editions": {"metro": {"of_flagship": 0.49}, "industry": {"of_flagship": 1.0}},
         "e2e": {"embedded": {"16": {"rate_ratio": 0.5}}},
         "memory": {"0": {"rss_mb": 151.0}, "kb_per_table": 100.0},
     }
-    assert [demand.holds for demand in demands(found)] == [False, True, False, True]
+    assert [demand.holds for demand in demands(found)] == [False, False, True, True, False, True]
 
 
 def test_cpu_and_memory_of_this_process() -> None:
