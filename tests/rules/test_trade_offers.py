@@ -49,6 +49,7 @@ def test_people_trade_once_in_a_turn_even_when_refused() -> None:
     game.end_turn(0).roll(1, 4, 6).end_turn(1).roll(2, 4, 6).end_turn(2).roll(0, 4, 6)
     assert len(game.options("offer_trade")) == 2
     game.do(0, wants(1, 3, 10))
+    assert [offered.trade_id for offered in game.events_of(TradeOffered)] == [2]
 
 
 def test_an_accepted_trade_is_used_too() -> None:

@@ -70,7 +70,7 @@ def _admit(edition: Edition, state: State, command: c.Command, play_time_ms: int
         return refuse(edition, "seat_out", "out", "the seat is out", {"seat": seat})
     if state.leaving[seat]:
         return refuse(edition, "seat_out", "out", "the seat is leaving", {"seat": seat})
-    if command.decision_id == 0 or kind not in ANSWERS:
+    if kind not in ANSWERS:
         standing = _standing(edition, state, kind)
         if standing is not None:
             late = _late_sale(edition, state, command, play_time_ms) if kind in RAISERS else None

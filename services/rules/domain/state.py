@@ -309,7 +309,8 @@ class PauseVote:
 
     asker: int
     yes: tuple[int, ...]
-    deadline_id: int
+    #: 0 until it is set
+    deadline_id: int = 0
 
 
 @value

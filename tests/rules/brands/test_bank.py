@@ -90,7 +90,7 @@ def test_over_a_tax_the_properties_return_to_the_bank(edition: str) -> None:
 
 
 def test_the_ally_takes_over() -> None:
-    """BRA-BANK-04, BRA-BANK-10: properties as they stand; the cash goes to the bank."""
+    """BRA-BANK-04, BRA-BANK-10, BRA-MORT-09: properties as they stand, without a fee; the cash goes to the bank."""
     game = brands(TEAMS).owning_group(0, "supermarkets", 2, 2).owning(0, 5).mortgaged(5, since=3).in_round(4)
     game.with_cash(0, 100).turn_of(1).do(0, c.Surrender())
     assert game.money() == [(0, BANK, 100, "estate")]

@@ -45,13 +45,16 @@ def test_what_cannot_be_put_up() -> None:
 
 
 def test_when_it_is_legal() -> None:
-    """BRA-OWNAUC-02: in the seller's own `roll`, `buy` and `debt`; not in `pay`, nor in others' turns."""
+    """BRA-OWNAUC-02, BRA-DEBT-04: in the seller's own `roll`, `buy` and `debt`; not in `pay`, nor in others' turns."""
     assert seller().in_jail(0).turn_of(0).do(0, c.OpenAuction(LATTICE)).decision == ("auction_bid", 1)
     game = seller().landing(0, COBALT).do(0, c.OpenAuction(LATTICE)).do(1, c.Pass()).do(2, c.Pass())
     assert game.decision == ("purchase", 0)
     covered = seller().landing(0, INCOME_TAX)
     assert "open_auction" not in covered.option_kinds()
     covered.refused(0, c.OpenAuction(LATTICE), "wrong_decision", "BRA-OWNAUC-02")
+    just_covered = seller().with_cash(0, 2000).landing(0, INCOME_TAX)
+    assert "open_auction" not in just_covered.option_kinds()
+    just_covered.refused(0, c.OpenAuction(LATTICE), "wrong_decision", "BRA-OWNAUC-02")
     debt = seller().with_cash(0, 1999).landing(0, INCOME_TAX).do(0, c.OpenAuction(LATTICE))
     debt.do(1, c.Pass()).do(2, c.Pass())
     assert debt.decision == ("payment", 0)

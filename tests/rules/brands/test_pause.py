@@ -4,6 +4,7 @@ import pytest
 
 from services.rules.domain import commands as c
 from services.rules.domain.events import (
+    DeadlineSet,
     DeadlineStopped,
     PauseAsked,
     PauseEnded,
@@ -233,6 +234,13 @@ def test_surrender_during_a_pause() -> None:
     assert game.deadline == ("countdown", 5000)
     game = agree(brands().turn_of(0), 1, 2).do(0, c.Surrender())
     assert resume(game, 1, 2).decision == ("roll", 1)
+
+
+def test_surrender_when_the_longest_pause_is_just_over() -> None:
+    """BRA-TIME-12, BRA-TIME-09: within the grace period no time is left to the others, and the countdown begins."""
+    game = agree(brands(grace_ms=2000).turn_of(0), 1, 2).do(1, c.Surrender(), after_ms=30 * MINUTE_MS + 1000)
+    assert [set_.deadline.budget_ms for set_ in game.events_of(DeadlineSet)] == [0, 5000]
+    assert (game.asked_seats, game.deadline) == ((0, 2), ("countdown", 5000))
 
 
 def test_surrender_of_an_asked_bidder_during_a_pause() -> None:

@@ -119,6 +119,17 @@ def test_in_rent_tax_the_debt_is_weighed_against_what_is_given(cash: int, legal:
         game.refused(0, c.OfferSettlement(Basket(cash)), "unbalanced", "TAB-TRADE-14", {"least": 50})
 
 
+def test_in_rent_tax_what_the_cash_just_covers_is_paid_with_it() -> None:
+    """TAB-DEBT-05: no debt, though the payment waits for `pay`; one unit less, and something may be offered."""
+    game = rent_tax().owning(0, 1).with_cash(0, 500).owning(1, 39).at(0, 36).turn_of(0).roll(0, 1, 2)
+    assert (game.decision, "offer_settlement" in game.option_kinds()) == (("payment", 0), False)
+    game.refused(0, c.OfferSettlement(Basket(250)), "within_reach", "TAB-DEBT-05")
+    game = rent_tax().owning(0, 1).with_cash(0, 499).owning(1, 39).at(0, 36).turn_of(0).roll(0, 1, 2)
+    choice = game.option("offer_settlement").trade
+    assert choice is not None
+    assert (choice.to, choice.give_cells, choice.get_cells, choice.sale_cash_greatest) == (1, (1,), (), 0)
+
+
 def test_in_rent_tax_not_more_than_twice_the_debt() -> None:
     """TAB-DEBT-05, TAB-TRADE-14: a company of 1200 does not stand for 500, one of 1000 does."""
     game = rent_tax().owning(0, 9, 7).with_cash(0, 300).owning(1, 39).owing(0, 500, 1, reason="rent", cell=39)

@@ -19,7 +19,7 @@ from services.rules.domain.events import (
     StrikeCounted,
     StrikesCleared,
 )
-from services.rules.domain.folds.seats import count_down_if_back
+from services.rules.domain.folds.seats import MARK, count_down_if_back
 from services.rules.domain.state import (
     AuctionFrame,
     Deadline,
@@ -145,7 +145,7 @@ def deadline_lifted(edition: Edition, state: State, event: DeadlineLifted) -> No
 def strike_counted(edition: Edition, state: State, event: StrikeCounted) -> None:
     """At most one in a turn (MET-TIME-09, BRA-TIME-07, TAB-TIME-06)."""
     state.strikes[event.seat] = event.count
-    state.counters[("turn", "strike", (event.seat,))] = 1
+    state.counters[("turn", "strike", (event.seat,))] = MARK
 
 
 def strikes_cleared(edition: Edition, state: State, event: StrikesCleared) -> None:
@@ -155,7 +155,7 @@ def strikes_cleared(edition: Edition, state: State, event: StrikesCleared) -> No
 
 def gap_asked(edition: Edition, state: State, event: GapAsked) -> None:
     """Once for each change of turn (TAB-BUILD-17)."""
-    state.counters[("turn", "gap", (event.seat,))] = 1
+    state.counters[("turn", "gap", (event.seat,))] = MARK
 
 
 def gap_closed(edition: Edition, state: State, event: GapClosed) -> None:
@@ -171,7 +171,7 @@ def gap_closed(edition: Edition, state: State, event: GapClosed) -> None:
 
 def pause_asked(edition: Edition, state: State, event: PauseAsked) -> None:
     """Asking counts as agreeing (BRA-TIME-10)."""
-    state.vote = PauseVote(event.seat, (event.seat,), 0)
+    state.vote = PauseVote(event.seat, (event.seat,))
 
 
 def pause_voted(edition: Edition, state: State, event: PauseVoted) -> None:

@@ -15,7 +15,7 @@ from services.rules.domain.events import (
     TradeClosed,
     TradeOffered,
 )
-from services.rules.domain.folds.seats import count_down_if_back, debt_of, without_seat
+from services.rules.domain.folds.seats import MARK, count_down_if_back, counted, debt_of, without_seat
 from services.rules.domain.folds.turn import forget, set_roll_stage
 from services.rules.domain.parties import BANK, JACKPOT, NONE
 from services.rules.domain.state import (
@@ -36,7 +36,7 @@ from services.rules.domain.state import (
 
 
 def money_moved(edition: Edition, state: State, event: MoneyMoved) -> None:
-    """IND-INV-01: only the two sides change, by the same amount."""
+    """IND-INV-01: only the two sides change, by the same amount; one payer of a card is done (IND-CARD-19)."""
     if event.payer >= 0:
         state.cash[event.payer] -= event.amount
     elif event.payer == JACKPOT:
@@ -45,7 +45,7 @@ def money_moved(edition: Edition, state: State, event: MoneyMoved) -> None:
         state.cash[event.payee] += event.amount
     elif event.payee == JACKPOT:
         state.jackpot += event.amount
-    if event.reason == "card" and event.payer >= 0:
+    if event.reason == "card":
         _payer_done(state, event.payer)
 
 
@@ -117,7 +117,7 @@ def outside_turn(edition: Edition, state: State, seat: int) -> bool:
 
 
 def _count(state: State, key: CounterKey) -> None:
-    state.counters[key] = state.counters.get(key, 0) + 1
+    state.counters[key] = counted(state, key) + 1
 
 
 def trade_closed(edition: Edition, state: State, event: TradeClosed) -> None:
@@ -173,7 +173,7 @@ def leaving(edition: Edition, state: State, event: Leaving) -> None:
     state.leaving[event.seat] = event.reason
     count_down_if_back(state)
     if event.reason in ("surrender", "strikes"):
-        state.counters[("game", "left", (event.seat,))] = 1
+        state.counters[("game", "left", (event.seat,))] = MARK
 
 
 def bankrupt(edition: Edition, state: State, event: Bankrupt) -> None:

@@ -21,7 +21,7 @@ from services.rules.domain.events import (
     DeedRedeemed,
     MortgageReminded,
 )
-from services.rules.domain.folds.seats import debt_of
+from services.rules.domain.folds.seats import MARK, debt_of
 from services.rules.domain.folds.turn import set_roll_stage
 from services.rules.domain.parties import BANK
 from services.rules.domain.state import (
@@ -51,7 +51,8 @@ def move_pieces(edition: Edition, state: State, from_level: int, to_level: int) 
 def deed_moved(edition: Edition, state: State, event: DeedMoved) -> None:
     """To the bank a deed goes bare (IND-BUILD-09, IND-DEBT-15, IND-BANK-01); memories about it end (IND-TRADE-18).
 
-    A purchase settles the landing; until then collapsing buildings comes back to it (IND-BUY-04).
+    A purchase settles the landing; until then collapsing buildings comes back to it (IND-BUY-04). What lapses or is
+    left to the bank may be auctioned (BRA-MORT-08, TAB-BANK-02), and an heir of mortgages pays for them (TAB-BANK-04).
     """
     cell = event.cell
     state.owners[cell] = event.to_party
@@ -125,9 +126,9 @@ def building_built(edition: Edition, state: State, event: BuildingBuilt) -> None
     state.levels[cell] = event.level
     limit = edition.build_limit
     if limit == "visit":
-        state.counters[("visit", "build", (state.owners[cell],))] = 1
+        state.counters[("visit", "build", (state.owners[cell],))] = MARK
     elif limit is not None:
-        state.counters[("turn", "build", (build_scope(edition, cell),))] = 1
+        state.counters[("turn", "build", (build_scope(edition, cell),))] = MARK
     _fill_claim(state, cell)
 
 
@@ -170,7 +171,7 @@ def auction_opened(edition: Edition, state: State, event: AuctionOpened) -> None
     state.next_auction = event.auction_id + 1
     if event.kind == "own":
         scope = "turn" if debt_of(state, event.seller) is None else "debt"
-        state.counters[(scope, "lot", (event.cell,))] = 1
+        state.counters[(scope, "lot", (event.cell,))] = MARK
 
 
 def _take_lot(state: State) -> None:
@@ -240,4 +241,4 @@ def claims_closed(edition: Edition, state: State, event: ClaimsClosed) -> None:
     frame = _claims_frame(state)
     state.agenda.remove(frame)
     if event.locked:
-        state.counters[("turn", "kind_locked", (frame.orderer, int(frame.hotels)))] = 1
+        state.counters[("turn", "kind_locked", (frame.orderer, int(frame.hotels)))] = MARK

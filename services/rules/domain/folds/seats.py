@@ -2,7 +2,15 @@
 
 from dataclasses import replace
 
-from services.rules.domain.state import CollectFrame, PauseFrame, PaymentFrame, State, TradeFrame
+from services.rules.domain.state import CollectFrame, CounterKey, PauseFrame, PaymentFrame, State, TradeFrame
+
+#: value of a counter that is only asked for being there
+MARK = 1
+
+
+def counted(state: State, key: CounterKey) -> int:
+    """How often something was counted; 0 for what never was."""
+    return state.counters.get(key, 0)
 
 
 def clockwise(state: State, seat: int) -> tuple[int, ...]:

@@ -17,7 +17,7 @@ from services.rules.domain.events import (
     TurnEnded,
     TurnStarted,
 )
-from services.rules.domain.folds.seats import clockwise
+from services.rules.domain.folds.seats import MARK, clockwise, counted
 from services.rules.domain.parties import BANK, NONE
 from services.rules.domain.state import CollectFrame, DemolitionFrame, RollFrame, RollStage, State, TurnFrame
 
@@ -25,6 +25,8 @@ JAIL_TRIES = 3
 DOUBLES_TO_JAIL = 3
 #: the third die shows 1 to this, or a face of its own
 THIRD_NUMBERS = 3
+#: a third die that does not count, or no more
+NOT_THROWN = 0
 #: movements by a card
 CARD_CAUSES = ("card", "card_back", "trip")
 
@@ -63,13 +65,17 @@ def turn_ended(edition: Edition, state: State, event: TurnEnded) -> None:
     if edition.timeout_roll == "skip":
         key = ("game", "unrolled", (event.seat,))
         if event.reason == "time" and ("turn", "rolled", (event.seat,)) not in state.counters:
-            state.counters[key] = state.counters.get(key, 0) + 1
+            state.counters[key] = counted(state, key) + 1
         else:
             state.counters.pop(key, None)
 
 
 def dice_rolled(edition: Edition, state: State, event: DiceRolled) -> None:
-    """IND-DICE-02, -04: doubles count only when a free token rolls."""
+    """IND-DICE-02, -04: doubles count only when a free token rolls; a triple is none (MET-DICE-18, BRA-DICE-15).
+
+    That the seat has rolled matters to its skipped turns, and to others' time before the first roll (MET-TIME-11,
+    TAB-BUILD-17, BRA-TRADE-02).
+    """
     dice = event.dice
     state.draws += 3 if event.third else 2
     if event.purpose == "first_player":
@@ -80,7 +86,7 @@ def dice_rolled(edition: Edition, state: State, event: DiceRolled) -> None:
     from_jail = event.purpose == "jail"
     state.trip_taken = False
     if edition.timeout_roll == "skip" or "gap" in edition.build_in or "first_roll" in edition.trade_in.full:
-        state.counters[("turn", "rolled", (event.seat,))] = 1
+        state.counters[("turn", "rolled", (event.seat,))] = MARK
     if is_triple(dice, event.third):
         state.doubles = 0
         state.extra_owed = bool(edition.triple_extra_roll)
@@ -117,7 +123,7 @@ def token_moved(edition: Edition, state: State, event: TokenMoved) -> None:
     state.counters.pop(("visit", "build", (event.seat,)), None)
     top = state.agenda[-1]
     if isinstance(top, RollFrame):
-        third = 0 if event.cause in ("jump", "teleport") else top.third
+        third = NOT_THROWN if event.cause in ("jump", "teleport") else top.third
         card = top.card if event.cause in CARD_CAUSES else ""
         state.agenda[-1] = RollFrame(top.seat, top.dice, third, top.from_jail, "landing", card)
 
@@ -186,7 +192,8 @@ def enemy_buildings(state: State, seat: int) -> list[int]:
 
 
 def release_card_moved(edition: Edition, state: State, event: ReleaseCardMoved) -> None:
-    """Held cards are counted by deck (IND-CARD-05); one given up goes back where it was kept out of its deck."""
+    """Held cards are counted by deck (IND-CARD-05); one given up goes back to a deck that it was kept out of
+    (TAB-CARD-04, BRA-CARD-08)."""
     if event.from_party >= 0:
         held = list(state.release_cards[event.from_party])
         held.remove(event.deck)

@@ -17,7 +17,8 @@ from services.rules.domain.state import PaymentFrame, State
 
 
 def run_payment(play: Play, frame: PaymentFrame) -> None:
-    """Pays as soon as the cash reaches the sum (IND-DEBT-04) unless `pay` is asked for, or asks the debtor."""
+    """Pays as soon as the cash reaches the sum (IND-DEBT-04) unless `pay` is asked for, or asks the debtor, whose turn
+    clock stands meanwhile where it spans a segment (MET-TIME-03, BRA-TIME-03)."""
     edition, state = play.edition, play.state
     covered = state.cash[frame.payer] >= frame.total
     if covered and edition.payment_confirm is None:

@@ -50,7 +50,7 @@ def _sale(edition: Edition, state: State, seat: int, cell: int) -> tuple[tuple[i
         return (cell,), level - 1
     if edition.sale_unit == "hotel_group" and has_hotel(edition, state, cell):
         group = edition.board.group_of_cell[cell]
-        for to_level in range(houses, -1, -1):
+        for to_level in reversed(range(level)):
             if group_sale_refusal(edition, state, seat, cell, to_level) is None:
                 return group, to_level
     to_level = houses if state.supply_houses < 0 else min(houses, state.supply_houses)

@@ -36,17 +36,18 @@ def final_places(play: Play) -> tuple[Place, ...]:
 
 
 def _ranked(state: State, worth: list[int]) -> list[tuple[int, int]]:
-    """(seat, place), winners first."""
+    """(seat, place), winners first (IND-WIN-06, MET-WIN-03, BRA-WIN-02, -04, TAB-WIN-02)."""
     seats = state.config.seats
     teams: dict[int, list[int]] = {}
     for seat, setup in enumerate(seats):
         teams.setdefault(setup.team, []).append(seat)
 
-    def key(members: list[int]) -> tuple[int, int, int]:
-        playing = [seat for seat in members if state.in_play[seat]]
-        if playing:
-            return (0, -sum([worth[seat] for seat in members]), min(members))
-        return (1, -max([state.out_order.index(seat) for seat in members]), min(members))
+    def key(members: list[int]) -> tuple[bool, int, int]:
+        out = not any([state.in_play[seat] for seat in members])
+        merit = (
+            max([state.out_order.index(seat) for seat in members]) if out else sum([worth[seat] for seat in members])
+        )
+        return out, -merit, min(members)
 
     ranked = sorted(teams.values(), key=key)
     return [(seat, place) for place, members in enumerate(ranked, start=1) for seat in members]
@@ -61,6 +62,7 @@ def is_rated(edition: Edition, state: State, play_time_ms: int) -> bool:
 
 
 def _long_enough(edition: Edition, state: State, play_time_ms: int) -> bool:
+    """Rounds and minutes that make a game count, without bots (BRA-WIN-06, -07, -10)."""
     rated = edition.rated
     if rated is None:
         return False
@@ -82,7 +84,8 @@ def _xp(play: Play, seat: int, place: int, *, counted: bool) -> int:
         return 0
     if xp.only_rated and not counted and not _changed_but_fit(play):
         return 0
-    points = xp.winner if place == 1 else _loser_points(play, seat)
+    left = ("game", "left", (seat,)) in state.counters
+    points = xp.winner if place == 1 else xp.leavers if left else xp.others
     return points // 2 if state.config.overrides else points
 
 
@@ -90,14 +93,6 @@ def _changed_but_fit(play: Play) -> bool:
     """A changed table of a rated edition counts for half its points (BRA-WIN-11)."""
     changed = bool(play.state.config.overrides)
     return changed and _long_enough(play.edition, play.state, play.play_time_ms)
-
-
-def _loser_points(play: Play, seat: int) -> int:
-    xp = play.edition.xp
-    if xp is None:
-        return 0
-    left = ("game", "left", (seat,)) in play.state.counters
-    return xp.leavers if left else xp.others
 
 
 def _deed_card(play: Play, seat: int, place: int) -> int:

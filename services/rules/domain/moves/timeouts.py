@@ -12,7 +12,7 @@ from services.rules.domain.events import (
     TradeClosed,
 )
 from services.rules.domain.folds.deeds import auction_frame
-from services.rules.domain.folds.seats import open_trade
+from services.rules.domain.folds.seats import counted, open_trade
 from services.rules.domain.moves.asking import close, lift, stop_clocks
 from services.rules.domain.moves.auction import auction_declined, close_open_lot
 from services.rules.domain.moves.casino import default_building, destroy
@@ -156,5 +156,4 @@ def _roll_default(play: Play, seat: int) -> None:
 
 
 def _skips(edition: Edition, state: State, seat: int) -> bool:
-    unrolled = state.counters.get(("game", "unrolled", (seat,)), 0)
-    return edition.timeout_roll == "skip" and unrolled < UNROLLED_LIMIT
+    return edition.timeout_roll == "skip" and counted(state, ("game", "unrolled", (seat,))) < UNROLLED_LIMIT

@@ -25,7 +25,7 @@ def salary_is_paid(edition: Edition, state: State, play_time_ms: int) -> bool:
 
 
 def tax_rate(edition: Edition, state: State, play_time_ms: int) -> int:
-    """Percent that the bank keeps of a rent that falls due now (MET-RENT-12, -13, BRA-RENT-12, TAB-TAX-11)."""
+    """Percent that the bank keeps of a rent due now (MET-RENT-12, -13, BRA-RENT-12, BRA-TABLE-11, TAB-TAX-11)."""
     start, curve = edition.rent_tax_start, edition.rent_tax_curve
     if start is None or curve is None:
         return 0

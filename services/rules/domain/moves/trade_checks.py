@@ -6,7 +6,7 @@ from dataclasses import replace
 from services.rules.domain.commands import Basket, OfferTrade
 from services.rules.domain.edition import Edition
 from services.rules.domain.folds.deals import counts_in_turn, outside_turn
-from services.rules.domain.folds.seats import allied, debt_of
+from services.rules.domain.folds.seats import allied, counted, debt_of
 from services.rules.domain.moves.checks import bad_cell, group_built
 from services.rules.domain.moves.money import bank_value
 from services.rules.domain.moves.mortgages import redemption, transfer_fee
@@ -19,7 +19,7 @@ from services.rules.domain.state import PaymentFrame, State
 
 def trade_used(edition: Edition, state: State, seat: int) -> bool:
     """Whether this turn's trades are used (IND-TRADE-01, -12, -15, -17)."""
-    return state.counters.get(("turn", "trade", (seat,)), 0) >= edition.trade_limit
+    return counted(state, ("turn", "trade", (seat,))) >= edition.trade_limit
 
 
 def _bot_offers_used(edition: Edition, state: State, seat: int) -> bool:
@@ -27,19 +27,19 @@ def _bot_offers_used(edition: Edition, state: State, seat: int) -> bool:
     limit = edition.bot_offers
     if limit is None or state.config.seats[seat].kind != "bot":
         return False
-    return state.counters.get(("turn", "offer_made", (seat,)), 0) >= limit.per_turn
+    return counted(state, ("turn", "offer_made", (seat,))) >= limit.per_turn
 
 
 def _refused_sales_used(edition: Edition, state: State, seat: int) -> bool:
     """So many direct sales were refused in this debt (IND-DEBT-20)."""
     limit = edition.debt_trade_limit
-    return limit is not None and state.counters.get(("debt", "refused", (seat,)), 0) >= limit.count
+    return limit is not None and counted(state, ("debt", "refused", (seat,))) >= limit.count
 
 
 def _debt_offers_used(edition: Edition, state: State, seat: int) -> bool:
     """So many offers were made in this debt outside the own turn (MET-TRADE-09, BRA-TRADE-11, TAB-TRADE-12)."""
     limit = edition.debt_trade_limit
-    return limit is not None and state.counters.get(("debt", "offers", (seat,)), 0) >= limit.count
+    return limit is not None and counted(state, ("debt", "offers", (seat,))) >= limit.count
 
 
 def may_offer(edition: Edition, state: State, seat: int) -> bool:
@@ -216,7 +216,8 @@ def _repeat_refusal(edition: Edition, state: State, seat: int, action: OfferTrad
 
 
 def _free_shape_refusal(edition: Edition, state: State, seat: int, action: OfferTrade) -> Refusal | None:
-    """Any mix on both sides; no empty side, and balanced, except between allies (MET-TRADE-05, -06, BRA-TRADE-09)."""
+    """Any mix on both sides; no empty side, and balanced, except between allies (MET-TRADE-05, -06, BRA-TRADE-09);
+    deeds got may be redeemed at once where mortgaged ones move (TAB-TRADE-06)."""
     give, get = action.give, action.get
     gift = allied(state, seat, action.to)
     if is_empty(give) and is_empty(get):
@@ -233,7 +234,7 @@ def _free_shape_refusal(edition: Edition, state: State, seat: int, action: Offer
     percent = edition.trade_balance.allies if gift else edition.trade_balance.percent
     if percent:
         sides = sorted((side_value(edition, state, give), side_value(edition, state, get)))
-        if sides[0] <= 0 or sides[0] * 100 < sides[1] * percent:
+        if not sides[0] or sides[0] * 100 < sides[1] * percent:
             return refuse(edition, "unbalanced", "trade_balance", "the sides are too far apart", {"least": percent})
     return None
 
