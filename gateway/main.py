@@ -115,4 +115,5 @@ def _web(settings: GatewaySettings, service: Service, live: Live) -> WebServer:
         port=settings.web_port,
         grace_ms=settings.shutdown_grace_ms,
         max_connections=settings.max_streams + settings.max_calls,
+        request_ms=settings.web_request_ms,
     )

@@ -20,6 +20,9 @@ class GatewaySettings(ServiceSettings):
         "MAGNATE_WEB_ORIGINS", "", "origins whose pages may call the browser port, with commas between; * for all"
     )
     web_folder: str = setting("MAGNATE_WEB_FOLDER", "", "folder of the built browser client; empty: gateway/web/dist")
+    web_request_ms: int = setting(
+        "MAGNATE_WEB_REQUEST_MS", 20_000, "time a browser may take to send a request", low=50, high=600_000
+    )
     max_message_bytes: int = setting(
         "MAGNATE_GATEWAY_MAX_MESSAGE_BYTES", 65_536, "largest message a client may send", low=1024, high=16_777_216
     )

@@ -6,10 +6,12 @@ import asyncio
 import contextlib
 import socket
 from collections.abc import Iterator
-from typing import Any
+from functools import partial
+from typing import Any, cast
 
 import uvicorn
 
+from gateway.adapters.web_protocol import BoundedHttp
 from services.kit.server import StartError
 
 _START_LIMIT_S = 10.0
@@ -18,16 +20,17 @@ _START_LIMIT_S = 10.0
 class WebServer:
     """Serves an ASGI application on a port (0: any free one).
 
-    `grace_ms` bounds the end of what is being answered, `max_connections` what is open at a time (beyond: 503).
+    `grace_ms` bounds the end of what is being answered, `max_connections` what is open at a time (beyond: 503),
+    `request_ms` the time that a client may take to send a request.
     """
 
-    def __init__(self, app: Any, *, host: str, port: int, grace_ms: int, max_connections: int) -> None:
+    def __init__(self, app: Any, *, host: str, port: int, grace_ms: int, max_connections: int, request_ms: int) -> None:
         self._host = host
         self._wanted_port = port
         self._server = _Server(
             uvicorn.Config(
                 app,
-                http="httptools",
+                http=cast(Any, partial(BoundedHttp, request_s=request_ms / 1000)),
                 ws="none",
                 lifespan="off",
                 interface="asgi3",

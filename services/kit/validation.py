@@ -17,7 +17,8 @@ from google.protobuf.message import Message
 from services.kit.errors import ServiceError
 
 _OPTION = "magnate.options.v1.limits"
-_TEXTS = (FieldDescriptor.TYPE_STRING, FieldDescriptor.TYPE_BYTES)
+# Postgres stores and compares no text with it, and no name, id or token has a use for it.
+_NUL = "\0"
 _SIGNED = (
     FieldDescriptor.TYPE_INT32,
     FieldDescriptor.TYPE_INT64,
@@ -192,12 +193,14 @@ def _at_most_items(most: int) -> Check:
 def _value_check(field: FieldDescriptor, limits: Any) -> Check | None:
     if limits is None:
         return None
-    if field.type in _TEXTS:
-        return _text_check(limits, "characters" if field.type == FieldDescriptor.TYPE_STRING else "bytes")
+    if field.type == FieldDescriptor.TYPE_BYTES:
+        return _text_check(limits, "bytes", forbidden=None)
+    if field.type == FieldDescriptor.TYPE_STRING:
+        return _text_check(limits, "characters", forbidden=_NUL)
     return _number_check(limits, signed=field.type in _SIGNED)
 
 
-def _text_check(limits: Any, unit: str) -> Check | None:
+def _text_check(limits: Any, unit: str, *, forbidden: str | None) -> Check | None:
     least = limits.min_length
     most = limits.max_length if limits.HasField("max_length") else None
     pattern = re.compile(limits.pattern, re.ASCII) if limits.HasField("pattern") else None
@@ -210,6 +213,8 @@ def _text_check(limits: Any, unit: str) -> Check | None:
             raise _OutOfLimitsError("malformed", f"has less than {least} {unit}")
         if most is not None and size > most:
             raise _OutOfLimitsError("malformed", f"has more than {most} {unit}")
+        if forbidden is not None and forbidden in text:
+            raise _OutOfLimitsError("malformed", "holds a NUL character")
         if pattern is not None and pattern.fullmatch(text) is None:
             raise _OutOfLimitsError("malformed", f"is not of the form {pattern.pattern}")
 

@@ -18,7 +18,7 @@ from magnate.gateway.v1 import gateway_service_pb2 as pb
 
 from services.kit import logs
 from services.kit.errors import ServiceError, from_rpc_error
-from tests.support.gateways import Site, target
+from tests.support.gateways import Site, running_site, target
 from tests.support.http import request, streamed
 
 SERVICE = "/magnate.gateway.v1.GatewayService/"
@@ -202,3 +202,64 @@ async def test_a_client_that_leaves_in_the_middle(site: Site) -> None:
     async with asyncio.timeout(5):
         while site.gateway.hub.watches or site.gateway.service.gate.open_calls:
             await asyncio.sleep(0.02)
+
+
+async def _until_closed(site: Site, start: bytes, *, more: bytes = b"", times: int = 0) -> bytes:
+    """What the browser port says to these bytes, and some more of them again and again, until it closes."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", site.gateway.web.port)
+    writer.write(start)
+    for _ in range(times):
+        if reader.at_eof():
+            break
+        writer.write(more)
+        await asyncio.sleep(0.02)
+    async with asyncio.timeout(5):
+        try:
+            answer = await reader.read()
+        except ConnectionError:
+            answer = b""
+    writer.close()
+    return answer
+
+
+async def test_a_request_that_does_not_come_to_its_end_is_given_up() -> None:
+    """Nothing at all, half a head, half a body, one byte at a time: none holds its connection for long."""
+    head = b"POST " + SERVICE.encode() + b"CreateSession HTTP/1.1\r\nhost: x\r\n"
+    body = head + b"content-type: application/json\r\ncontent-length: 5000\r\n\r\n{"
+    async with running_site(web_request_ms=300) as site:
+        began_s = asyncio.get_running_loop().time()
+        for start in (b"", head, body):
+            assert await _until_closed(site, start) == b""
+        assert await _until_closed(site, head, more=b"x", times=200) == b""
+        assert asyncio.get_running_loop().time() - began_s < 4
+        await still_serves(site)
+
+
+async def test_the_limit_on_requests_is_none_on_answers_and_pauses() -> None:
+    """A watch goes on for longer than that, and a connection may rest between two requests."""
+    async with running_site(web_request_ms=200) as site:
+        ada = await site.client()
+        table_id = await site.started_table(ada)
+        wanted = pb.WatchRequest(targets=[target(table_id)]).SerializeToString()
+        envelope = struct.pack(">BI", 0, len(wanted)) + wanted
+        kind = b"content-type: application/connect+proto\r\n"
+        token = f"authorization: Bearer {ada.token}\r\n".encode()
+        reader, writer = await asyncio.open_connection("127.0.0.1", site.gateway.web.port)
+        writer.write(b"GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n")
+        assert (await reader.readuntil(b"ok\n")).startswith(b"HTTP/1.1 200")
+        await asyncio.sleep(0.5)
+        writer.write(b"POST " + SERVICE.encode() + b"Watch HTTP/1.1\r\nhost: x\r\n" + kind + token)
+        writer.write(b"content-length: %d\r\n\r\n" % len(envelope) + envelope)
+        assert (await reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 200")
+        ends_s = asyncio.get_running_loop().time() + 0.8
+        while asyncio.get_running_loop().time() < ends_s:
+            assert await reader.read(65_536) != b""
+        writer.close()
+
+
+async def test_a_head_without_end_is_refused(site: Site) -> None:
+    """Before it fills the memory: many fields as well as one long one."""
+    for start, more in ((b"GET / HTTP/1.1\r\n", b"a: b\r\n" * 2_000), (b"GET / HTTP/1.1\r\na: ", b"b" * 12_000)):
+        # Who goes on writing may lose the answer with the connection.
+        assert (await _until_closed(site, start, more=more, times=100))[:12] in (b"HTTP/1.1 400", b"")
+    await still_serves(site)

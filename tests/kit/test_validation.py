@@ -75,6 +75,9 @@ def test_what_is_within_the_limits_passes(message: Message) -> None:
         (submit(place_bet=command_pb2.PlaceBet(numbers=[1, 2, 3, 4])), "malformed", "command.place_bet.numbers"),
         (gateway_pb.AddBotsRequest(table_id="t", count=0), "malformed", "count"),
         (gateway_pb.CreateSessionRequest(name="ї" * 33), "malformed", "name"),
+        (gateway_pb.CreateSessionRequest(name="a\0b"), "malformed", "name"),
+        (gateway_pb.ListTablesRequest(edition="\0"), "malformed", "edition"),
+        (gateway_pb.ChangeWatchRequest(watch_id="w", remove=["t", "\0"]), "malformed", "remove[1]"),
         (gateway_pb.WatchRequest(targets=[gateway_pb.WatchTarget()]), "malformed", "targets[0].table_id"),
         (
             gateway_pb.WatchRequest(targets=[gateway_pb.WatchTarget(table_id="t")] * 33),

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import subprocess
+import sys
 
 import asyncpg
 import pytest
 
 from services.clock.adapters.databases import open_database as open_clock_database
 from services.clock.adapters.store import SqlStore as ClockStore
-from services.site.__main__ import main
 from services.site.errors import CommandError
 from services.site.migrating import migrate
 from services.table.adapters.store import SqlStore as TableStore
@@ -69,10 +71,13 @@ async def test_what_cannot_be_migrated_is_named(url: str, expected: str) -> None
         await migrate(url, lambda _: None)
 
 
-def test_the_command_does_it(
-    postgres_url: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("MAGNATE_DATABASE_URL", postgres_url)
-    assert main(["migrate"]) == 0
+def test_the_command_does_it(postgres_url: str) -> None:
+    done = subprocess.run(
+        (sys.executable, "-m", "services.site", "migrate"),
+        env={**os.environ, "MAGNATE_DATABASE_URL": postgres_url},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     table, clock = asyncio.run(revisions(postgres_url))
-    assert capsys.readouterr().out == f"migrate: table is at {table}\nmigrate: clock is at {clock}\n"
+    assert (done.returncode, done.stdout) == (0, f"migrate: table is at {table}\nmigrate: clock is at {clock}\n")

@@ -54,6 +54,9 @@ class HandClock:
     def now_ms(self, shard: int) -> int | None:
         return self.play
 
+    async def first_ms(self, shard: int) -> int | None:
+        return self.play
+
     def pass_ms(self, milliseconds: int) -> None:
         """Lets both advance."""
         self.unix += milliseconds

@@ -44,8 +44,9 @@ async def test_updates_are_read_after_any_number_without_gap_or_repeat(tables: T
         assert await tables.updates(table_id, after) == [update for update in whole if update.last_seq > after]
     page = await tables.client.ReadUpdates(pb.ReadUpdatesRequest(table_id=table_id, page_size=5))
     assert (len(page.updates), page.last_seq) == (5, whole[-1].last_seq)
-    ahead = pb.ReadUpdatesRequest(table_id=table_id, after_seq=whole[-1].last_seq + 1)
-    assert await refusal(tables.client.ReadUpdates(ahead)) == "seq_ahead"
+    for after in (whole[-1].last_seq + 1, 2**63 - 1, 2**63, 2**64 - 1):
+        ahead = pb.ReadUpdatesRequest(table_id=table_id, after_seq=after)
+        assert await refusal(tables.client.ReadUpdates(ahead)) == "seq_ahead", after
 
 
 async def test_only_players_see_a_game_without_spectators(tables: Tables) -> None:

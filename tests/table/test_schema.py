@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sa
@@ -13,6 +15,7 @@ from alembic.script import ScriptDirectory
 from services.table.adapters.migrations import VERSION_TABLE, VERSIONS
 from services.table.adapters.schema import metadata
 from services.table.adapters.store import open_database
+from tests.support.site_of_tables import refusal
 
 
 def _differences(connection: sa.Connection) -> list[Any]:
@@ -57,3 +60,14 @@ async def test_the_migrations_can_be_taken_back(store_url: str) -> None:
 def test_every_key_of_a_table_begins_with_its_shard() -> None:
     for table in metadata.sorted_tables:
         assert next(column.name for column in table.primary_key) == "shard"
+
+
+async def test_a_file_that_is_no_database_stops_the_start(tmp_path: Path) -> None:
+    """At once and with a reason, whatever is in its place; nobody waits for a writer that has not begun."""
+    (tmp_path / "text.db").write_bytes(b"no database at all " * 300)
+    (tmp_path / "folder.db").mkdir()
+    for name in ("text.db", "folder.db"):
+        database = open_database(f"sqlite:///{tmp_path / name}")
+        async with asyncio.timeout(10):
+            assert await refusal(database.start()) == "unreachable"
+            await database.close()

@@ -204,6 +204,18 @@ async def test_readings_of_single_shards_keep_apart() -> None:
     assert [play_time.now_ms(shard) for shard in (3, 4, 5)] == [300, None, 500]
 
 
+async def test_the_first_reading_is_waited_for() -> None:
+    """Who comes before it gets it once it is there; without one, soon an end."""
+    play_time = ClockPlayTime(StandingClock, SystemWall())
+    waiting = asyncio.create_task(play_time.first_ms(3))
+    await asyncio.sleep(0.02)
+    assert not waiting.done()
+    reading = clock_pb.PlayTime(play_time_ms=700, epoch=1, running=False)
+    play_time.follow(clock_pb.WatchPlayTimeResponse(play_times=[reading], same_for_all=True))
+    assert await waiting == 700
+    assert await ClockPlayTime(StandingClock, SystemWall()).first_ms(3) is None
+
+
 async def test_rules_that_are_away_are_asked_again_and_then_reported() -> None:
     class Away:
         calls = 0

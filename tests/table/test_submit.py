@@ -264,11 +264,29 @@ async def test_play_time_never_goes_back_in_a_log(tables: Tables) -> None:
     table_id, tokens = await tables.running()
     tables.clock.play = 5_000
     await tables.play(table_id, tokens, 1, "a")
-    tables.clock.play = None
-    await tables.play(table_id, tokens, 1, "b")
     tables.clock.play = 4_000
-    await tables.play(table_id, tokens, 1, "c")
-    assert [update.play_time_ms for update in await tables.updates(table_id)] == [0, 5_000, 5_000, 5_000]
+    await tables.play(table_id, tokens, 1, "b")
+    assert [update.play_time_ms for update in await tables.updates(table_id)] == [0, 5_000, 5_000]
+
+
+async def test_nothing_new_is_done_before_play_time_is_known(tables: Tables) -> None:
+    """A deadline that opens at a time long past would run out early; what was done before is answered all the same."""
+    table_id, tokens = await tables.running()
+    done = await tables.next_command(table_id, "done")
+    first = await tables.submit(tokens[done.seat], table_id, done)
+    wish = await tables.next_command(table_id, "new")
+    lobby = (await tables.table(tokens[0], seats=2)).table.table_id
+    await tables.client.JoinTable(pb.JoinTableRequest(session_token=tokens[1], table_id=lobby))
+    start = pb.StartGameRequest(session_token=tokens[0], table_id=lobby)
+    tables.clock.play = None
+    assert await refusal(tables.submit(tokens[wish.seat], table_id, wish)) == "unreachable"
+    assert await refusal(tables.client.StartGame(start)) == "unreachable"
+    again = await tables.submit(tokens[done.seat], table_id, done)
+    assert (again.first_seq, again.repeated) == (first.first_seq, True)
+    tables.clock.play = 60_000
+    await tables.submit(tokens[wish.seat], table_id, wish)
+    await tables.client.StartGame(start)
+    assert [(await tables.last(game)).play_time_ms for game in (table_id, lobby)] == [60_000, 60_000]
 
 
 async def test_an_expiry_ends_a_deadline_once_and_only_when_it_is_due(tables: Tables) -> None:

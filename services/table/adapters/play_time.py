@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Protocol
 
 from magnate.clock.v1 import clock_service_pb2 as clock_pb
@@ -18,6 +19,8 @@ from services.table.domain.shards import SHARDS
 _log = get_log(__name__)
 _FIRST_BACKOFF_S = 0.05
 _LAST_BACKOFF_S = 1.0
+# How long a command waits for the first reading after the start of this process.
+_FIRST_READING_S = 1.0
 
 
 class ClockClient(Protocol):
@@ -34,9 +37,16 @@ class ClockPlayTime:
         self._wall = wall
         self._common = Track()
         self._tracks = [self._common] * SHARDS
+        self._heard = asyncio.Event()
 
     def now_ms(self, shard: int) -> int | None:
         return self._tracks[shard].now_ms(self._wall.monotonic_s())
+
+    async def first_ms(self, shard: int) -> int | None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_FIRST_READING_S):
+                await self._heard.wait()
+        return self.now_ms(shard)
 
     async def run(self) -> None:
         """Follows for ever; for one background task."""
@@ -74,3 +84,4 @@ class ClockPlayTime:
                 if self._tracks[play_time.shard] is self._common:
                     self._tracks[play_time.shard] = Track()
                 self._tracks[play_time.shard].follow(reading)
+        self._heard.set()

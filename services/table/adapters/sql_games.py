@@ -103,6 +103,9 @@ def read_log(
     connection: sa.Connection, key: TableKey, after_seq: int, limit: int, with_secrets: bool
 ) -> tuple[list[LoggedUpdate], int]:
     last_seq = connection.execute(sa.select(games.c.last_seq).where(_is_table(games, key))).scalar() or 0
+    if after_seq >= last_seq:
+        # The number may come from anybody, and be greater than the database can compare with.
+        return [], last_seq
     secrets = game_log.c.secrets if with_secrets else sa.literal(b"", sa.LargeBinary).label("secrets")
     found = connection.execute(
         sa.select(game_log.c.last_seq, game_log.c.update_bytes, secrets)

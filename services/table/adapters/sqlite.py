@@ -8,7 +8,8 @@ import sqlite3
 import sys
 import threading
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -62,9 +63,10 @@ class SqliteDatabase:
         path = sa.make_url(self._url).database
         if path:
             Path(path).parent.mkdir(parents=True, exist_ok=True)
-        started = threading.Event()
-        self._writer = threading.Thread(target=self._run, args=(started,), name="table-writer", daemon=True)
+        opened: Future[None] = Future()
+        self._writer = threading.Thread(target=self._run, args=(opened,), name="table-writer", daemon=True)
         self._writer.start()
+        await asyncio.wrap_future(opened)
         await upgrade(self.write, versions=VERSIONS, version_table=VERSION_TABLE)
 
     async def read(self, work: Work[T]) -> T:
@@ -95,10 +97,16 @@ class SqliteDatabase:
         with self._read_engine.connect() as connection:
             return work(connection)
 
-    def _run(self, started: threading.Event) -> None:
+    def _run(self, opened: Future[None]) -> None:
         engine = _engine(self._url)
-        with engine.connect() as connection:
-            started.set()
+        try:
+            connection = engine.connect()
+        except _TROUBLE as error:
+            # No database, or none that may be opened: whoever starts us must not wait for a writer that is not there.
+            opened.set_exception(unreachable(error))
+            return
+        with connection:
+            opened.set_result(None)
             writer = _Writer(connection)
             while True:
                 jobs, is_last = self._take()
@@ -143,7 +151,9 @@ class _Writer:
         except BaseException as error:
             _log.error("commit_failed", error=repr(error), jobs=len(jobs))
             if self._raw.in_transaction:
-                self._raw.execute("ROLLBACK")
+                # If not even this succeeds, no later batch can begin, and each tries it again.
+                with suppress(sqlite3.Error):
+                    self._raw.execute("ROLLBACK")
             for job in jobs:
                 job.error = job.error or unreachable(error)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from magnate.game.v1 import command_pb2, refusal_pb2
@@ -24,6 +24,7 @@ from services.table.application.hot_tables import HotTable, HotTables
 from services.table.application.lobby import version_race
 from services.table.application.options import Options
 from services.table.application.outbox import Outbox
+from services.table.application.play_time import refuse_unknown
 from services.table.application.ports import LogRow, Meter, PlayTime, Rules, Store, TableKey, Wall
 from services.table.application.states import by_name, by_value
 from services.table.domain.refusals import Reason, RefusalError
@@ -104,6 +105,8 @@ class Commands:
             raise
 
     async def _do(self, order: Order) -> Done:
+        if order.play_time_ms is None:
+            order = replace(order, play_time_ms=await self._play_time.first_ms(order.key.shard))
         hot = self._hot_tables.of(order.key)
         for _ in range(self._options.max_attempts):
             async with hot.lock:
@@ -130,8 +133,11 @@ class Commands:
             return await self._repeated(hot, order) or _refuse_over()
         if hot.is_paused:
             return await self._repeated(hot, order) or _refuse_paused()
-        # A replica whose readings lag, or that has none yet, must not take play time back.
-        play_time_ms = max((order.play_time_ms or 0) - hot.held_ms, hot.play_time_ms)
+        if order.play_time_ms is None:
+            # At the time of the last command the deadlines that this one opens would have run for a while already.
+            return await self._repeated(hot, order) or _refuse_unknown_time()
+        # A replica whose readings lag must not take play time back.
+        play_time_ms = max(order.play_time_ms - hot.held_ms, hot.play_time_ms)
         answer = await self._apply(hot, order.command, play_time_ms)
         if answer.HasField("refusal"):
             return await self._refused(hot, order, answer.refusal)
@@ -266,6 +272,10 @@ def _same(order: Order, digest: bytes, first_seq: int, last_seq: int) -> Done:
 
 def _refuse_paused() -> Done:
     raise RefusalError(Reason.TABLE_PAUSED, "the table stands still for a transfer", {"statement": "IND-PHASE-11"})
+
+
+def _refuse_unknown_time() -> Done:
+    refuse_unknown()
 
 
 def _refuse_over() -> Done:

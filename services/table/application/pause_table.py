@@ -8,9 +8,9 @@ from services.table.application.bot_watch import BotWatch, turns_of
 from services.table.application.hot_tables import HotTables
 from services.table.application.lobby import Lobby, key_of
 from services.table.application.outbox import Outbox
+from services.table.application.play_time import known_ms
 from services.table.application.ports import PlayTime, Store, TableKey
 from services.table.application.sessions import Sessions
-from services.table.domain.refusals import Reason, RefusalError
 from services.table.domain.table import Table, pause, resume
 
 
@@ -40,7 +40,7 @@ class PauseTable:
         """The paused table. Refuses as the contract says."""
         session = await self._sessions.require(token)
         key = key_of(table_id)
-        now_ms = self._now_ms(key)
+        now_ms = await known_ms(self._play_time, key.shard)
         table = await self._lobby.change(table_id, lambda found: pause(found, session.session_id, now_ms))
         self._hot_tables.forget(key)
         self._bots.game_moved(key, table.last_seq, ())
@@ -50,7 +50,7 @@ class PauseTable:
         """The running table; bots that are asked are asked again. Refuses as the contract says."""
         session = await self._sessions.require(token)
         key = key_of(table_id)
-        now_ms = self._now_ms(key)
+        now_ms = await known_ms(self._play_time, key.shard)
         table = await self._lobby.change(table_id, lambda found: resume(found, session.session_id, now_ms))
         self._hot_tables.forget(key)
         await self._ask_bots(key)
@@ -65,9 +65,3 @@ class PauseTable:
         for turn in turns:
             self._outbox.bot_asked(turn)
         self._bots.game_moved(key, update.last_seq, turns)
-
-    def _now_ms(self, key: TableKey) -> int:
-        now_ms = self._play_time.now_ms(key.shard)
-        if now_ms is None:
-            raise RefusalError(Reason.UNREACHABLE, "play time is not known yet; try again", retry_after_ms=250)
-        return now_ms

@@ -222,6 +222,10 @@ class PlayTime(Protocol):
         """Play time of the shard now; None before the first reading."""
         ...
 
+    async def first_ms(self, shard: int) -> int | None:
+        """The same, after waiting a moment for the first reading; None if none has come."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Message:

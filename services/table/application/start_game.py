@@ -13,6 +13,7 @@ from services.table.application.hot_tables import HotTables
 from services.table.application.lobby import Lobby, key_of, version_race
 from services.table.application.options import Options
 from services.table.application.outbox import Outbox
+from services.table.application.play_time import known_ms
 from services.table.application.ports import LogRow, PlayTime, Rules, Store, TableKey, Wall
 from services.table.application.sessions import Sessions
 from services.table.domain.table import Table, launch
@@ -60,7 +61,7 @@ class StartGame:
         raise version_race()
 
     async def _first_row(self, table: Table) -> LogRow:
-        play_time_ms = self._play_time.now_ms(table.shard) or 0
+        play_time_ms = await known_ms(self._play_time, table.shard)
         edition = table.seats_of_edition
         answer = await self._rules.new_game(
             rules_pb.NewGameRequest(

@@ -153,6 +153,8 @@ def test_redemptions_need_cash() -> None:
     game.refused(1, c.ChooseEstate((12, 12)), "bad_choice", "TAB-BANK-04")
     game.owning(1, 5).do(1, c.Mortgage(5)).do(1, c.ChooseEstate((12, 37)))
     assert game.cash(1) == 99
+    game = inherited(cash=26 + 250).do(1, c.ChooseEstate((12, 37)))
+    assert game.cash(1) == 0
 
 
 def test_the_bankrupts_cash_arrives_before_the_fees() -> None:

@@ -86,10 +86,18 @@ def test_as_many_as_one_can_pay(edition: str) -> None:
     game = a_table(edition).owning_group(0, "navy").with_cash(0, 800).turn_of(0).do(0, c.Build((37, 39, 39, 37)))
     assert (game.level(37), game.level(39), game.cash(0)) == (2, 2, 0)
     assert game.money() == [(0, BANK, 200, "build")] * 4
+    game = a_table(edition).owning_group(0, "navy").with_cash(0, 1200).turn_of(0).do(0, c.Build((37, 39) * 3))
+    assert (game.level(37), game.level(39), game.cash(0), game.supply) == (3, 3, 0, (26, 12))
     game = a_table(edition).owning_group(0, "navy").with_cash(0, 799).turn_of(0)
     game.refused(0, c.Build((37, 39, 39, 37)), "not_enough_cash", "TAB-BUILD-03")
     game.refused(0, c.Build((37, 37)), "uneven", "TAB-BUILD-05")
     game.refused(0, c.Build(()), "bad_choice", "TAB-BUILD-12")
+
+
+def test_an_order_may_catch_up() -> None:
+    """TAB-BUILD-12, TAB-BUILD-05: each step is legal after the ones before it, two on the street left behind too."""
+    game = tabletop().owning_group(0, "navy", 0, 1).turn_of(0).do(0, c.Build((37, 37)))
+    assert (game.level(37), game.level(39)) == (2, 1)
 
 
 @pytest.mark.parametrize("edition", ["tabletop", "tabletop-timed", "rent-tax"])

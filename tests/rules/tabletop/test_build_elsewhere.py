@@ -73,11 +73,19 @@ def test_online_first_come_first_served(level: int, kind: str) -> None:
 def test_online_houses_are_sold_for_their_price() -> None:
     """TAB-BUILD-25: full cost, from any street, one at a time."""
     game = online().owning_group(0, "navy", 3, 1).turn_of(0)
-    game.refused(0, c.SellBuildings((37,), 1), "bad_choice", "TAB-BUILD-23")
+    game.refused(0, c.SellBuildings((37,), 1), "bad_choice", "TAB-BUILD-23", {"to_level": 2})
     game.do(0, c.SellBuildings((39,), 0))
     assert game.money() == [(BANK, 0, 200, "building_sale")]
     game.do(0, c.SellBuildings((37,), 2))
     assert (game.level(37), game.level(39)) == (2, 0)
+
+
+def test_online_four_houses_are_no_hotel() -> None:
+    """TAB-BUILD-25: they go one by one, whatever is in the bank."""
+    game = online().owning_group(0, "navy", 4, 0).branches_left(0, 1).turn_of(0)
+    game.refused(0, c.SellBuildings((37,), 2), "bad_choice", "TAB-BUILD-23", {"to_level": 3})
+    game.do(0, c.SellBuildings((37,), 3))
+    assert (game.money(), game.supply[0]) == ([(BANK, 0, 200, "building_sale")], 1)
 
 
 def test_online_when_houses_are_sold() -> None:
@@ -113,6 +121,28 @@ def test_online_the_houses_must_be_in_the_bank() -> None:
     assert game.supply == (0, 12)
     game = online().owning_group(0, "navy", 5, 0).turn_of(0)
     game.refused(0, c.SellBuildings((37,), 5), "bad_choice", "TAB-BUILD-26", {"greatest": 4})
+    game = online().owning_group(0, "navy", 5, 0).branches_left(0, 1).turn_of(0)
+    game.refused(0, c.SellBuildings((37,), 1), "no_supply", "TAB-BUILD-26", {"least": 1})
+    game.do(0, c.SellBuildings((37,), 0))
+    assert game.money() == [(BANK, 0, 1000, "building_sale")]
+
+
+def test_online_houses_go_one_at_a_time() -> None:
+    """TAB-BUILD-25: from four too, and whatever is in the bank; a house makes room for no other."""
+    game = online().owning_group(0, "navy", 4, 0).branches_left(0, 1).turn_of(0)
+    assert [choice.to_level for choice in game.option("sell_buildings").buildings] == [3]
+    game.refused(0, c.SellBuildings((37,), 2), "bad_choice", "TAB-BUILD-23", {"to_level": 3})
+    game.do(0, c.SellBuildings((37,), 3))
+    assert game.supply == (1, 12)
+
+
+def test_online_without_a_house_in_the_bank_a_hotel_goes_whole() -> None:
+    """TAB-BUILD-26: to bare ground, for 5 times the cost."""
+    game = online().owning_group(0, "navy", 5, 0).branches_left(0, 1).turn_of(0)
+    assert [choice.to_level for choice in game.option("sell_buildings").buildings] == [0]
+    game.refused(0, c.SellBuildings((37,), 1), "no_supply", "TAB-BUILD-26", {"least": 1})
+    game.do(0, c.SellBuildings((37,), 0))
+    assert game.money() == [(BANK, 0, 1000, "building_sale")]
 
 
 def test_an_industry_makes_a_monopolist() -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from services.rules.domain import commands as c
 from services.rules.domain.commands import Basket
-from services.rules.domain.events import AuctionOpened, GapAsked, GapClosed, TurnEnded
+from services.rules.domain.events import AuctionOpened, DecisionClosed, GapAsked, GapClosed, TurnEnded
 from services.rules.domain.parties import BANK
 from tests.rules.tabletop.tables import TABLETOPS, a_table, online, rent_tax, tabletop
 from tests.support.scenario import Game
@@ -124,10 +124,11 @@ def test_it_closes_when_all_who_asked_are_done() -> None:
     """TAB-BUILD-17: those who did not ask have nothing to close."""
     game = with_builders().managing(0).do(1, c.AskGap()).do(2, c.AskGap()).end_turn(0)
     game.refused(0, c.CloseGap(), "not_asked", "TAB-BUILD-17")
-    game.do(1, c.CloseGap())
-    assert kind(game) == "gap"
+    game.do(1, c.CloseGap(), after_ms=9_000)
+    assert (kind(game), game.deadline) == ("gap", ("answer", 21_000))
     game.refused(1, c.CloseGap(), "not_asked", "TAB-BUILD-17")
     game.do(2, c.CloseGap())
+    assert game.events_of(DecisionClosed)[0].outcome == "answered"
     assert game.decision == ("roll", 1)
 
 

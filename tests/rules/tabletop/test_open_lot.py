@@ -102,7 +102,7 @@ def test_without_a_bid_the_deed_stays_free() -> None:
     """TAB-AUC-20: and the turn goes on."""
     game = open_lot().expire("open_lot")
     (closed,) = game.events_of(AuctionClosed)
-    assert (closed.winner, closed.outcome) == (NONE, "no_bid")
+    assert (closed.winner, closed.amount, closed.outcome) == (NONE, 0, "no_bid")
     assert (game.owner(39), game.decision) == (BANK, ("manage", 0))
 
 

@@ -1,5 +1,7 @@
 """Rent (TAB-RENT)."""
 
+from dataclasses import replace
+
 import pytest
 
 from services.rules.domain import commands as c
@@ -93,6 +95,17 @@ def test_a_new_roll_for_a_utility_reached_by_card(edition: str) -> None:
     """TAB-RENT-09: made by the server, and times ten by the text of the card."""
     game = a_table(edition).owning(1, 12).top_cards("chance", "nearest_utility")
     assert rent_at(game, 7, 5, 3) == 100
+    assert [(roll.purpose, roll.dice) for roll in game.events_of(DiceRolled)][1:] == [("utility", (6, 4))]
+
+
+def test_a_new_roll_after_any_card_that_leads_to_a_utility() -> None:
+    """TAB-RENT-09, TAB-CARD-05: by four times, as this card sets no number of its own."""
+    game = tabletop().owning(1, 12).top_cards("chance", "three_back")
+    cards = tuple(
+        replace(card, amount=-10) if card.key == "three_back" else card for card in game.edition.decks["chance"]
+    )
+    game.edition = replace(game.edition, decks={**game.edition.decks, "chance": cards})
+    assert rent_at(game, 22, 5, 3) == 40
     assert [(roll.purpose, roll.dice) for roll in game.events_of(DiceRolled)][1:] == [("utility", (6, 4))]
 
 

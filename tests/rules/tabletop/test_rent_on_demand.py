@@ -110,6 +110,14 @@ def test_a_claim_that_is_not_covered_is_a_debt() -> None:
     assert (game.decision, game.deadline) == (("roll", 1), ("turn", 60_000))
 
 
+def test_a_claim_that_is_just_covered_interrupts_nothing() -> None:
+    """TAB-RENT-11: it is paid at once, and the open decision stays the same."""
+    game = visited(cash=50).end_turn(0)
+    decision = game.state.decision
+    game.do(1, c.ClaimRent(0, 39))
+    assert (game.money(), game.cash(0), game.state.decision) == ([(0, 1, 50, "rent")], 0, decision)
+
+
 def test_a_debt_in_a_gap_leaves_the_gap_its_time() -> None:
     """TAB-RENT-11, TAB-PHASE-02: `GAP` goes on with the rest it had, and then `PRE_ROLL`."""
     game = visited(cash=49).owning(0, 1).owning_group(2, "brown").owning(0, 6).do(2, c.AskGap())

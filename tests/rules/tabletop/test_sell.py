@@ -5,6 +5,7 @@ import pytest
 from services.rules.domain import commands as c
 from services.rules.domain.commands import Basket
 from services.rules.domain.events import BuildingsSold
+from services.rules.domain.options import BuildingChoice
 from services.rules.domain.parties import BANK
 from tests.rules.tabletop.tables import TABLETOPS, a_table, short_game, tabletop
 from tests.support.scenario import Game
@@ -112,6 +113,15 @@ def test_the_exchange_for_four_houses_each() -> None:
     game = tabletop().owning_group(0, "navy", 5, 4).turn_of(0).do(0, c.SellBuildings((37,), 4))
     assert game.money() == [(BANK, 0, 100, "building_sale")]
     assert (game.level(37), game.level(39), game.supply) == (4, 4, (24, 12))
+
+
+def test_without_a_hotel_in_the_group_houses_go_one_by_one() -> None:
+    """TAB-BUILD-14, TAB-BUILD-15: from four houses too, and without a house in the bank."""
+    game = tabletop().owning_group(0, "navy", 4, 4).branches_left(0, 1).turn_of(0)
+    choices = game.options("sell_buildings")[0].buildings
+    assert choices == (BuildingChoice(37, 3, 100), BuildingChoice(39, 3, 100))
+    game.do(0, c.SellBuildings((37,), 3))
+    assert (game.level(37), game.level(39), game.supply) == (3, 4, (1, 12))
 
 
 @pytest.mark.parametrize(("stock", "greatest"), [(8, 4), (7, 3), (6, 3), (5, 2), (1, 0), (0, 0)])

@@ -99,6 +99,7 @@ def test_a_debtors_last_chance() -> None:
     """TAB-DEBT-05, -04: a debt far above reach ends by a settlement."""
     game = indebted(owed=5000).do(0, c.OfferSettlement(Basket(0, (5, 12)))).do(1, c.AcceptTrade())
     assert (game.state.in_play[0], game.owner(5), game.owner(12)) == (True, 1, 1)
+    assert game.money() == [(1, BANK, 8, "transfer_fee")]
 
 
 def test_online_has_none() -> None:

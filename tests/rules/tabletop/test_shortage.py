@@ -12,6 +12,7 @@ from services.rules.domain.events import (
     ClaimsClosed,
     ClaimsOpened,
 )
+from services.rules.domain.options import BuildingChoice
 from services.rules.domain.parties import BANK, NONE
 from tests.rules.tabletop.tables import TABLETOPS, a_table, tabletop
 from tests.support.scenario import Game
@@ -41,6 +42,14 @@ def test_nobody_else_could_build() -> None:
     """TAB-BUILD-12.1: with R = 0 the last houses go at once."""
     game = scarce(2, 500, 49, 99).turn_of(0).do(0, c.Build((1, 3)))
     assert (game.money(), game.supply[0]) == ([(0, BANK, 50, "build")] * 2, 0)
+
+
+def test_each_piece_that_could_be_bought_counts() -> None:
+    """TAB-BUILD-12.1: one after the other on every street, evenly: a bare group of three could take twelve houses."""
+    game = scarce(13, 500, 600, 0).turn_of(0).do(0, c.Build((1,)))
+    assert (game.decision, game.level(1)) == (("roll", 0), 1)
+    game = scarce(12, 500, 600, 0).turn_of(0).do(0, c.Build((1,)))
+    assert game.decision == ("building_claim", 1)
 
 
 @pytest.mark.parametrize("spoiled", ["mortgaged", "incomplete"])
@@ -94,6 +103,51 @@ def test_what_may_be_claimed() -> None:
     game.do(1, c.ClaimBuildings((6, 8)))
     game = scarce(3, 500, 149, 500).turn_of(0).do(0, c.Build((1, 3)))
     game.refused(1, c.ClaimBuildings((6, 8, 9)), "not_enough_cash", "TAB-BUILD-12", {"least": 150})
+
+
+def test_what_is_listed_for_a_claim() -> None:
+    """TAB-BUILD-12.2: the streets on which it may begin, with level and cost; only for who has not claimed."""
+    game = scarce(2, 500, 50, 500).owning_group(1, "sky", 0, 0, 0).turn_of(0).do(0, c.Build((1, 3)))
+    listed = {option.seat: option.buildings for option in game.options("claim_buildings")}
+    assert listed == {
+        1: tuple(BuildingChoice(cell, 1, 50) for cell in (6, 8, 9)),
+        2: tuple(BuildingChoice(cell, 1, 100) for cell in (11, 13, 14)),
+    }
+    game.do(1, c.ClaimBuildings((6,)))
+    assert [option.seat for option in game.options("claim_buildings")] == [2]
+
+
+def test_levels_of_a_long_claim() -> None:
+    """TAB-BUILD-12.1, -12.2: step by step; two streets with two houses each want four more, and can take eight from
+    bare ground."""
+    game = a_table("tabletop", 4).owning_group(0, "brown").owning_group(1, "sky", 2, 2, 2).branches_left(7, 3)
+    game.cash_of_all(500, 5000, 0, 0).turn_of(0).do(0, c.Build((1,)))
+    assert game.money() == [(0, BANK, 50, "build")]
+    game = scarce(8, 500, 500, 0).owning_group(2, "brown").owning_group(0, "pink").turn_of(1)
+    game.cash_of_all(500, 500, 400, 0).turn_of(1).do(1, c.Build((6, 8)))
+    game.refused(2, c.ClaimBuildings((1, 3, 1, 1)), "bad_choice", "TAB-BUILD-12")
+    game.do(2, c.ClaimBuildings((1, 3, 1, 3, 1, 3, 1, 3))).do(0, c.ClaimBuildings())
+    assert game.decision == ("auction_bid", 1)
+
+
+def test_a_claim_of_all_ones_money() -> None:
+    """TAB-BUILD-12.2, -12.3: the total equals the cash; it is placed to the last unit."""
+    game = scarce(3, 500, 50, 100).turn_of(0).do(0, c.Build((1, 3)))
+    game.do(1, c.ClaimBuildings((6,))).do(2, c.ClaimBuildings())
+    assert game.money() == [(0, BANK, 50, "build"), (0, BANK, 50, "build"), (1, BANK, 50, "build")]
+    assert (game.cash(1), game.decision) == (0, ("roll", 0))
+    game = scarce(1, 50, 50, 0).turn_of(0).do(0, c.Build((1,))).do(1, c.ClaimBuildings((6,)))
+    assert game.events_of(AuctionOpened)[0].bidders == (0, 1)
+
+
+def test_a_claim_lapses_with_the_first_street_that_cannot_be_paid() -> None:
+    """TAB-BUILD-12.5: a cheaper one behind it is not built either."""
+    game = scarce(4, 500, 250, 0).owning_group(1, "pink").turn_of(0).do(0, c.Build((1,)))
+    game.do(1, c.ClaimBuildings((6, 8, 11, 9))).do(0, c.Pass()).do(1, c.Bid(130))
+    game.do(0, c.Bid(50)).do(1, c.Pass())
+    assert game.money() == [(0, BANK, 50, "build"), (1, BANK, 50, "build")]
+    assert ([game.level(cell) for cell in (6, 8, 11, 9)], game.supply[0]) == ([1, 1, 0, 0], 1)
+    assert game.events_of(ClaimsClosed) == [ClaimsClosed(1, 2)]
 
 
 def test_no_claim_in_time_is_a_claim_of_nothing() -> None:

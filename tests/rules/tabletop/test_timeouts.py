@@ -221,6 +221,16 @@ def test_then_houses_of_the_cheapest_group() -> None:
     assert game.state.mortgaged_rounds[6]
 
 
+def test_the_fourth_house_is_sold_like_any_other() -> None:
+    """TAB-TIME-07: a street of four houses has no hotel yet; online at its full price."""
+    game = tabletop().owning_group(0, "brown", 4, 4).branches_left(0, 2).with_cash(0, 0).owing(0, 20, 1)
+    game.expire("payment")
+    assert game.money() == [(BANK, 0, 25, "building_sale"), (0, 1, 20, "card")]
+    assert (game.level(1), game.level(3)) == (3, 4)
+    game = online(4).owning_group(0, "brown", 4, 4).with_cash(0, 0).owing(0, 40, 1).do(0, c.Surrender())
+    assert game.money()[:2] == [(BANK, 0, 50, "building_sale"), (0, 1, 40, "card")]
+
+
 def test_an_unbuilt_street_of_a_built_group_is_mortgaged_first() -> None:
     """TAB-TIME-07, TAB-MORT-03."""
     game = tabletop().owning_group(0, "navy", 1, 0).with_cash(0, 0).owing(0, 200, 1).expire("payment")
@@ -243,6 +253,9 @@ def test_online_one_street_is_lowered() -> None:
     game = online(4).owning_group(0, "brown", 5, 5).branches_left(2, 2).with_cash(0, 0).owing(0, 40, 1)
     game.do(0, c.Surrender())
     assert game.money()[:2] == [(BANK, 0, 150, "building_sale"), (0, 1, 40, "card")]
+    game = online(4).owning_group(0, "brown", 5, 5).branches_left(0, 2).with_cash(0, 0).owing(0, 40, 1)
+    game.do(0, c.Surrender())
+    assert game.money()[:2] == [(BANK, 0, 250, "building_sale"), (0, 1, 40, "card")]
 
 
 @pytest.mark.parametrize("edition", WITH_DEFAULTS)

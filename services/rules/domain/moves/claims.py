@@ -184,8 +184,8 @@ def _live_claims(edition: Edition, state: State, frame: ClaimsFrame) -> list[Bui
 
 
 def _place_rest(play: Play, live: list[BuildingClaim], stock: int) -> None:
-    """At the cost on the deed, claimant by claimant in seat order from the orderer, as far as cash and stock go; a claim
-    lapses with the first street that its owner cannot pay for."""
+    """At the cost on the deed, claimant by claimant in seat order from the orderer, as far as cash and stock go. A
+    claim lapses with the first street that cannot be paid."""
     placed = 0
     for claim in live:
         for cell in claim.cells:
