@@ -11,7 +11,7 @@ TESTS ?= tests
 
 .DEFAULT_GOAL := help
 .PHONY: help setup proto proto-check proto-baseline fmt lint test test-full play demo bench profile rules-coverage \
-	mutants games lock clean settings
+	mutants games golden lock clean settings
 .DELETE_ON_ERROR:
 
 help: ## Print this list
@@ -100,6 +100,9 @@ mutants: setup ## Change the core in many small ways and see the tests notice
 
 games: setup ## Play GAMES whole games of bots of EDITION (or all) without a network
 	@$(PY) -m tests.tools.games $(GAMES) --edition $(EDITION)
+
+golden: setup ## Keep a dozen games of each edition that has none (tests/golden)
+	@$(PY) -m tests.tools.golden
 
 bench: setup ## Measure; prints the figures and writes bench.json
 	@$(PY) -m tests.bench

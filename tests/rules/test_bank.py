@@ -1,7 +1,15 @@
 """Bankruptcies: what becomes of money, deeds, buildings and cards."""
 
 from services.rules.domain import commands as c
-from services.rules.domain.events import AuctionOpened, Bankrupt, DeedMoved, Leaving, MoneyMoved, SeatOut
+from services.rules.domain.events import (
+    AuctionOpened,
+    Bankrupt,
+    DeedMoved,
+    Leaving,
+    MoneyMoved,
+    ReleaseCardMoved,
+    SeatOut,
+)
 from services.rules.domain.parties import BANK
 from tests.support.scenario import Game, a_game
 
@@ -49,6 +57,7 @@ def test_release_cards_vanish_and_the_decks_stay() -> None:
     """IND-BANK-03, IND-CARD-05, IND-INV-12."""
     game = bankrupt(70, 2)
     assert (game.state.release_cards[0], game.state.strikes[0], game.state.leaving[0]) == ((), 0, "")
+    assert game.events_of(ReleaseCardMoved) == []
     assert (len(game.cards("market")), len(game.cards("support"))) == (10, 10)
     assert not game.state.in_play[0]
 

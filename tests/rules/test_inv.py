@@ -97,6 +97,7 @@ def test_each_money_event_changes_its_two_sides_alone(name: str) -> None:
             expected[payee] += amount
     assert game.state.cash == expected
     assert sum(game.state.cash) == 1500 * len(expected) + change
+    assert game.state.jackpot == 0
 
 
 def test_the_start_money_comes_from_the_bank() -> None:

@@ -131,6 +131,15 @@ def test_collapse_of_a_holding_needs_four_branches() -> None:
     game.do(0, c.SellBuildings((1,), 4))
     assert (game.level(1), game.supply) == (4, (0, 10))
     game.refused(0, c.SellBuildings((3,), 4), "no_supply", "IND-BUILD-16", {"cell": 3, "least": 4})
+    assert game.options("sell_buildings") == []
+
+
+def test_collapse_of_a_branch_needs_none() -> None:
+    """IND-PHASE-09, IND-BUILD-16: the fourth goes with an empty supply too."""
+    game = a_game(2).owning_group(0, "bakery", 4, 4, 4).branches_left(0, holder=1).managing(0)
+    assert [choice.cell for choice in game.option("sell_buildings").buildings] == [1, 3, 4]
+    game.do(0, c.SellBuildings((1,), 3))
+    assert (game.level(1), game.supply) == (3, (1, 12))
 
 
 def test_an_action_for_another_decision_changes_nothing() -> None:

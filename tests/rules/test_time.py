@@ -55,7 +55,6 @@ def test_each_kind_of_deadline_has_a_budget_of_its_own() -> None:
     edition = replace(edition, payment_s=PaymentClock(seconds=2, covered="own"))
     kinds: tuple[DeadlineKind, ...] = ("turn", "payment", "bid", "lot", "answer")
     assert [budget_ms(edition, kind) for kind in kinds] == [1000, 2000, 3000, 4000, 5000]
-    assert budget_ms(replace(edition, lot_s=None), "lot") == 0
 
 
 def test_the_time_runs_for_the_one_who_must_act() -> None:

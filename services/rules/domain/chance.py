@@ -52,6 +52,11 @@ def draw(config: Config, number: int, n: int) -> int:
     raise ChanceError(f"unknown algorithm {config.algorithm!r}")
 
 
+def two_dice(config: Config, number: int) -> tuple[int, int]:
+    """What two dice show, by draws `number` and the one after it (IND-SETUP-15, MET-DICE-01)."""
+    return draw(config, number, 6) + 1, draw(config, number + 1, 6) + 1
+
+
 def shuffled(config: Config, number: int, size: int) -> tuple[int, ...]:
     """The numbers 0..size-1 shuffled by size-1 draws from `number` on (IND-SETUP-15)."""
     items = list(range(size))

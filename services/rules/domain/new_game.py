@@ -117,8 +117,7 @@ def _highest_roller(play: Play) -> int:
     while len(rollers) > 1:
         sums = {}
         for seat in rollers:
-            config, draws = state.config, state.draws
-            dice = (chance.draw(config, draws, 6) + 1, chance.draw(config, draws + 1, 6) + 1)
+            dice = chance.two_dice(state.config, state.draws)
             play.emit(DiceRolled(seat, "first_player", dice))
             sums[seat] = sum(dice)
         best = max(sums.values())

@@ -170,6 +170,13 @@ def test_a_winner_short_of_cash_owes_the_bid() -> None:
     assert (game.owner(39), game.cash(1), game.decision) == (1, 750, ("roll", 1))
 
 
+def test_a_winner_with_exactly_his_bid_pays_at_once() -> None:
+    """BRA-AUC-11: from cash."""
+    game = brands(BRANDS, 3).with_cash(1, 5000).landing(0, 39).do(0, c.Decline()).do(1, c.Bid(5000)).do(2, c.Pass())
+    assert game.money() == [(1, BANK, 5000, "auction")]
+    assert (game.owner(39), game.cash(1), game.decision) == (1, 0, ("roll", 1))
+
+
 def test_a_winner_who_goes_bankrupt_over_the_bid() -> None:
     """BRA-AUC-11: it stays unowned, without a second auction."""
     game = brands(BRANDS, 3).owning(1, 37).with_cash(1, 4000).landing(0, 39).do(0, c.Decline())

@@ -11,6 +11,7 @@ from services.rules.domain.events import (
     PaymentDue,
     ReleaseCardMoved,
 )
+from services.rules.domain.options import BuildingChoice
 from services.rules.domain.parties import BANK
 from services.rules.domain.state import Claim
 from tests.rules.brands.games import (
@@ -224,7 +225,8 @@ def test_demolition() -> None:
     game = demolition().owning_group(1, "technology", 5, 1).owning_group(2, "motors", 0, 2, 0)
     game.owning_group(0, "drinks", 3, 3, 3).roll(0, 3, 4)
     assert game.decision == ("demolition_choice", 0)
-    assert [choice.cell for choice in game.option("choose_building").buildings] == [32, 37, 39]
+    choices = game.option("choose_building").buildings
+    assert choices == (BuildingChoice(32, 1, 0), BuildingChoice(37, 4, 0), BuildingChoice(39, 0, 0))
     for cell in (6, 31, 5, 40, -1):
         game.refused(0, c.ChooseBuilding(cell), "bad_choice", "BRA-CARD-11")
     game.do(0, c.ChooseBuilding(37))

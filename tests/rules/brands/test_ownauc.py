@@ -21,6 +21,7 @@ def test_a_mortgaged_property_is_put_up() -> None:
     """BRA-OWNAUC-01, BRA-OWNAUC-03: without waiting for the mortgage to run out; the next player bids first."""
     game = seller().turn_of(0)
     assert game.option("open_auction").lots == (LotChoice(LATTICE, None),)
+    game.refused(0, c.OpenAuction(LATTICE, 4000), "opening_out_of_range", "BRA-OWNAUC-02", {"greatest": 0})
     game.do(0, c.OpenAuction(LATTICE))
     assert game.events_of(AuctionOpened) == [AuctionOpened(1, "own", LATTICE, 0, (1, 2), 4000)]
     assert game.decision == ("auction_bid", 1)

@@ -35,7 +35,7 @@ from services.rules.domain.state import (
 )
 
 #: deadlines that outlive the decision they are first named with
-LOT_DEADLINES = ("lot", "open_lot")
+LOT_DEADLINES: tuple[DeadlineKind, ...] = ("lot", "open_lot")
 
 
 def decision_opened(edition: Edition, state: State, event: DecisionOpened) -> None:

@@ -181,7 +181,8 @@ def bankrupt(edition: Edition, state: State, event: Bankrupt) -> None:
 
 
 def seat_out(edition: Edition, state: State, event: SeatOut) -> None:
-    """IND-INV-12: nothing is left of the seat; claims of it go to the bank (IND-DEBT-24)."""
+    """IND-INV-12: nothing is left of the seat, nor an extra roll owed to it (IND-TURN-10); claims of it go to the bank
+    (IND-DEBT-24), and a vote for a pause goes on without it (BRA-TIME-08)."""
     seat = event.seat
     state.in_play[seat] = False
     state.out_order = (*state.out_order, seat)

@@ -1,5 +1,6 @@
 """Folds of turns, dice, movement, jail and cards."""
 
+from services.rules.domain.board import Card
 from services.rules.domain.edition import Edition
 from services.rules.domain.events import (
     BetDeclined,
@@ -150,13 +151,9 @@ def released(edition: Edition, state: State, event: Released) -> None:
 
 def card_drawn(edition: Edition, state: State, event: CardDrawn) -> None:
     """IND-CARD-03, -05: the top card goes to the bottom; a collecting card lists its payers (IND-CARD-19)."""
-    deck = state.decks[event.deck]
     card = edition.decks[event.deck][event.card]
-    if deck:
-        kept = card.effect == "release_card" and edition.release_card == "out" and not event.skipped
-        if not kept and edition.deck_cycle == "reshuffle":
-            state.discards[event.deck] = (*state.discards[event.deck], deck[0])
-        state.decks[event.deck] = deck[1:] if kept or edition.deck_cycle == "reshuffle" else (*deck[1:], deck[0])
+    if state.decks[event.deck]:
+        _put_away(edition, state, event, card)
     top = state.agenda[-1]
     if isinstance(top, RollFrame):
         name = f"{event.deck}/{card.key}"
@@ -166,6 +163,18 @@ def card_drawn(edition: Edition, state: State, event: CardDrawn) -> None:
     if card.effect == "collect_each" and not event.skipped:
         payers = clockwise(state, event.seat)
         state.agenda.append(CollectFrame(event.seat, card.amount, f"{event.deck}/{card.key}", payers))
+
+
+def _put_away(edition: Edition, state: State, event: CardDrawn, card: Card) -> None:
+    """A card is kept, laid aside until the deck is used up, or goes to the bottom (BRA-CARD-08, TAB-CARD-03, -04)."""
+    first, *rest = state.decks[event.deck]
+    if card.effect == "release_card" and edition.release_card == "out" and not event.skipped:
+        state.decks[event.deck] = tuple(rest)
+    elif edition.deck_cycle == "reshuffle":
+        state.discards[event.deck] = (*state.discards[event.deck], first)
+        state.decks[event.deck] = tuple(rest)
+    else:
+        state.decks[event.deck] = (*rest, first)
 
 
 def enemy_buildings(state: State, seat: int) -> list[int]:

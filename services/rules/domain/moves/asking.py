@@ -22,25 +22,25 @@ RUNNING: dict[str, frozenset[DeadlineKind] | None] = {
     "bots": frozenset(),
 }
 
-OPEN_LOT_MS = 20_000
+#: an open lot before it is shortened by a late bid (TAB-AUC-20)
+OPEN_LOT_S = 20
 
 
 def budget_ms(edition: Edition, kind: DeadlineKind) -> int:
-    """Budget of a deadline in milliseconds (IND-TIME-01, -07, -12)."""
-    seconds = {
+    """Budget, in milliseconds, of a deadline that the edition has (IND-TIME-01, -07, -12)."""
+    seconds: dict[DeadlineKind, int] = {
         "turn": edition.turn_s,
         "payment": edition.payment_s.seconds,
         "bid": edition.bid_s,
-        "lot": edition.lot_s or 0,
         "answer": edition.answer_s,
-        "open_lot": OPEN_LOT_MS // 1000,
+        "open_lot": OPEN_LOT_S,
     }
-    if kind in seconds:
-        return seconds[kind] * 1000
+    if edition.lot_s is not None:
+        seconds["lot"] = edition.lot_s
     pause = edition.pause
-    if pause is None:
-        return 0
-    return {"pause_vote": pause.vote_s, "pause_max": pause.longest_s, "countdown": pause.countdown_s}[kind] * 1000
+    if pause is not None:
+        seconds |= {"pause_vote": pause.vote_s, "pause_max": pause.longest_s, "countdown": pause.countdown_s}
+    return seconds[kind] * 1000
 
 
 def runs(state: State, kind: DeadlineKind) -> bool:

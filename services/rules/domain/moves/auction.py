@@ -16,6 +16,7 @@ from services.rules.domain.events import (
     MoneyMoved,
     PaymentDue,
 )
+from services.rules.domain.folds.clock import LOT_DEADLINES
 from services.rules.domain.folds.deeds import auction_frame
 from services.rules.domain.folds.seats import clockwise, debt_of
 from services.rules.domain.moves.asking import ask, ask_all, ask_until, close, interrupt, lift, set_deadline
@@ -31,7 +32,7 @@ from services.rules.domain.parties import BANK, NONE
 from services.rules.domain.play import Play, refuse
 from services.rules.domain.refusals import Refusal
 from services.rules.domain.rulebook import Rule
-from services.rules.domain.state import AuctionFrame, Claim, DeadlineKind, LotsFrame, MoneyReason, State
+from services.rules.domain.state import AuctionFrame, Claim, LotsFrame, MoneyReason, State
 
 OPENING_STEP = 10
 #: a bid with less left sets the clock of an open lot to this
@@ -133,7 +134,7 @@ def bid_range(edition: Edition, state: State, frame: AuctionFrame, seat: int) ->
 
 
 def run_auction(play: Play, frame: AuctionFrame) -> None:
-    """Asks the next bidder, or closes (IND-AUC-04, -08 to -11, -15)."""
+    """Asks the next bidder, or closes (IND-AUC-04, -08 to -11, -15; a lot of the last pieces: TAB-BUILD-12)."""
     frame = _with_its_clock(play, frame)
     if frame.kind == "open_lot":
         _ask_all_bidders(play, frame)
@@ -152,10 +153,11 @@ def run_auction(play: Play, frame: AuctionFrame) -> None:
 
 def _with_its_clock(play: Play, frame: AuctionFrame) -> AuctionFrame:
     """The lot, whose clock goes on with what was left when a pause stopped it (BRA-TIME-10)."""
-    kind: DeadlineKind = "open_lot" if frame.kind == "open_lot" else "lot"
-    if frame.lot_deadline_id or kind not in play.state.clocks:
+    if frame.lot_deadline_id:
         return frame
-    set_deadline(play, kind)
+    for kind in LOT_DEADLINES:
+        if kind in play.state.clocks:
+            set_deadline(play, kind)
     return auction_frame(play.state)
 
 
@@ -199,7 +201,7 @@ def _ask_all_bidders(play: Play, frame: AuctionFrame) -> None:
 
 
 def sell(play: Play, frame: AuctionFrame) -> None:
-    """The leader pays his own bid and gets the lot (IND-AUC-12, IND-OWNAUC-14)."""
+    """The leader pays his own bid, or owes it, and gets the lot (IND-AUC-12, IND-OWNAUC-14, BRA-AUC-11)."""
     lift(play, frame.lot_deadline_id)
     play.emit(AuctionClosed(frame.id, frame.leader, frame.amount, "sold"))
     if frame.kind == "own":
@@ -293,7 +295,7 @@ def pass_bid(play: Play, command: Command) -> Refusal | None:
 
 
 def lot_choices(edition: Edition, state: State, seat: int, held: Holdings) -> tuple[LotChoice, ...]:
-    """Own deeds that the seat may put up now, with the openings allowed (IND-OWNAUC-02, -03, -19, IND-DEBT-09)."""
+    """Own deeds that the seat may put up now, with the openings allowed (IND-OWNAUC-02, -03, -19, BRA-OWNAUC-01)."""
     if not lots_are_open(edition, state, seat):
         return ()
     bare = held.mortgaged[seat] if edition.own_auction == "mortgaged" else held.bare[seat]
@@ -336,10 +338,10 @@ def open_auction(play: Play, command: Command) -> Refusal | None:
             fields = {"least": allowed.least, "greatest": allowed.greatest, "step": allowed.step}
             return refuse(edition, "opening_out_of_range", "lot_opening", "no such opening", fields)
         opening = action.opening_bid
-    elif action.opening_bid:
+    elif action.opening_bid or rule is None:
         return refuse(edition, "opening_out_of_range", "lot_opening", "the seller names no opening", {"greatest": 0})
     else:
-        opening = rule.of_price(edition.board.price[cell]) if rule is not None else 0
+        opening = rule.of_price(edition.board.price[cell])
     interrupt(play)
     play.emit(AuctionOpened(state.next_auction, "own", cell, seat, clockwise(state, seat), opening))
     _start_lot(play)

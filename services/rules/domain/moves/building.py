@@ -1,4 +1,4 @@
-"""Building and selling buildings (IND-BUILD-01 to -19)."""
+"""Building and selling buildings (IND-BUILD-01, MET-BUILD-01, BRA-BUILD-01, TAB-BUILD-01, and what follows in each)."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -68,8 +68,10 @@ def _level_refusal(edition: Edition, state: State, seat: int, cell: int) -> Refu
 def build_choices(
     edition: Edition, state: State, seat: int, groups: Sequence[tuple[int, ...]], *, first: bool = False
 ) -> tuple[BuildingChoice, ...]:
-    """Streets that may be built on now, as build_refusal says of each; `groups`: the seat's whole ones that bear no
-    mortgage. With `first` the one that was found first will do."""
+    """Streets that may be built on now, as build_refusal says of each (IND-BUILD-03, MET-BUILD-01, TAB-BUILD-05).
+
+    `groups`: the seat's whole ones that bear no mortgage. With `first` the one that was found first will do.
+    """
     if not groups:
         return ()
     steps: list[BuildingChoice] = []
@@ -156,7 +158,7 @@ def place_piece(play: Play, seat: int, cell: int) -> None:
 
 
 def sale_refusal(edition: Edition, state: State, seat: int, cell: int) -> Refusal | None:
-    """Why the seat may not sell one level of the cell now (IND-PHASE-09)."""
+    """Why the seat may not sell one level of the cell now (IND-PHASE-09, TAB-BUILD-14, -15)."""
     board, levels = edition.board, state.levels
     if not board.has_street(cell):
         return refuse(edition, "unknown_cell", "sale_owner", "no such street", {"cell": cell})
@@ -178,7 +180,7 @@ def sale_refusal(edition: Edition, state: State, seat: int, cell: int) -> Refusa
 
 
 def has_hotel(edition: Edition, state: State, cell: int) -> bool:
-    """Whether a street of the group carries a hotel."""
+    """Whether a street of the group carries a hotel (TAB-BUILD-15)."""
     return any([state.levels[other] > edition.houses_under_hotel for other in edition.board.group_of_cell[cell]])
 
 

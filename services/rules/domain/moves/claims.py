@@ -200,12 +200,7 @@ def _place_rest(play: Play, live: list[BuildingClaim], stock: int) -> None:
 
 def next_cost(edition: Edition, state: State, seat: int) -> int:
     """The cost of a claimant's next claimed street, which its bids cannot be below, in units."""
-    for frame in reversed(state.agenda):
-        if isinstance(frame, ClaimsFrame):
-            for claim in frame.claims:
-                if claim.seat == seat and claim.cells:
-                    return edition.board.build_cost[claim.cells[0]]
-    return 0
+    return edition.board.build_cost[next_street(state, seat)]
 
 
 def next_street(state: State, seat: int) -> int:
@@ -215,7 +210,7 @@ def next_street(state: State, seat: int) -> int:
             for claim in frame.claims:
                 if claim.seat == seat and claim.cells:
                     return claim.cells[0]
-    return NONE
+    raise ValueError("this seat has no claim left")
 
 
 def _auction_piece(play: Play, frame: ClaimsFrame, live: list[BuildingClaim]) -> None:

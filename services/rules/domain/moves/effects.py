@@ -45,8 +45,7 @@ def _name(card: Card) -> str:
 def gain(play: Play, seat: int, card: Card) -> None:
     """From the bank (IND-CARD-17), less the tax where that is taken from what cards bring (TAB-TAX-13)."""
     tax = card.amount * tax_of(play.edition, play, "card") // 100
-    if card.amount > tax:
-        play.emit(MoneyMoved(BANK, seat, card.amount - tax, "card", NONE, _name(card)))
+    play.emit(MoneyMoved(BANK, seat, card.amount - tax, "card", NONE, _name(card)))
 
 
 def pay(play: Play, seat: int, card: Card) -> None:

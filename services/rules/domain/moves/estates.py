@@ -6,7 +6,7 @@ from services.rules.domain.edition import Edition
 from services.rules.domain.events import BuildingsSold, DeedMoved, DeedRedeemed, MoneyMoved, ReleaseCardMoved
 from services.rules.domain.moves.money import charge, estate_shares, pay_taxed, raisable, refund
 from services.rules.domain.moves.mortgages import transfer_fee
-from services.rules.domain.parameters import ToBank, ToPlayer
+from services.rules.domain.parameters import ToPlayer
 from services.rules.domain.parties import BANK, NONE
 from services.rules.domain.play import Play
 from services.rules.domain.state import Claim, EstateFrame, State
@@ -21,7 +21,7 @@ def pass_on(play: Play, seat: int, claims: tuple[Claim, ...], tax_rate: int, *, 
     """
     edition = play.edition
     if not any([claim.payee >= 0 for claim in claims]):
-        _to_bank(play, seat, edition.estate_to_bank.last if last else edition.estate_to_bank.usual)
+        _to_bank(play, seat)
         return
     way = edition.estate_to_player.last if last else edition.estate_to_player.usual
     heir = claims[0].payee if len(claims) == 1 else NONE
@@ -39,14 +39,12 @@ def pass_on(play: Play, seat: int, claims: tuple[Claim, ...], tax_rate: int, *, 
         _cards_to(play, seat, BANK)
 
 
-def _to_bank(play: Play, seat: int, way: ToBank) -> None:
+def _to_bank(play: Play, seat: int) -> None:
     """Cash to the bank; deeds to it too, or to an ally in play as they stand (BRA-BANK-10, TAB-BANK-02, -06)."""
     _rest_to_bank(play, seat)
     ally = _inheriting_ally(play, seat)
     if ally != NONE:
         _deeds_to(play, seat, ally)
-    elif way == "none":
-        _deeds_to(play, seat, BANK)
     else:
         _deeds_to_bank(play, seat)
     _cards_to(play, seat, BANK)

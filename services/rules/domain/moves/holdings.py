@@ -19,7 +19,8 @@ KEPT = 2048
 
 
 class Holdings:
-    """By seat, in cell order; from owners, levels, mortgages and the houses in the bank alone."""
+    """By seat, in cell order; from owners, levels, mortgages and the houses in the bank alone (IND-TRADE-02,
+    IND-BUILD-01, MET-TRADE-04, TAB-TRADE-07)."""
 
     __slots__ = (
         "_edition",
@@ -70,7 +71,8 @@ class Holdings:
                 self.groups[owner].append(group)
 
     def raising(self, seat: int) -> tuple[Option, ...]:
-        """What the seat may sell and mortgage: options, left out where there is nothing. Kept once it was asked for."""
+        """What the seat may sell and mortgage: options, left out where there is nothing (IND-BUILD-14, MET-MORT-02,
+        TAB-MORT-02). Kept once it was asked for."""
         known = self._raising[seat]
         if known is None:
             known = self._raising[seat] = self._raise(seat)
@@ -120,8 +122,9 @@ def step_down(cell: int, to_level: int, amount: int) -> BuildingChoice:
 
 
 def _sales(edition: Edition, own: list[int], levels: Cells, supply: int) -> tuple[BuildingChoice, ...]:
-    """Streets that may be sold down, with the level left and the refund; under `hotel_group` the choices of a group
-    with a hotel stand for the whole group, by its first cell."""
+    """Streets that may be sold down, with the level left and the refund (IND-BUILD-14 to -16, TAB-BUILD-13, -25, -26);
+    under `hotel_group` the choices of a group with a hotel stand for the whole group, by its first cell
+    (TAB-BUILD-15)."""
     built = [cell for cell in own if levels[cell]]
     if not built:
         return ()

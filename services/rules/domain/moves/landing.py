@@ -45,9 +45,7 @@ def _pay_visit(play: Play, frame: RollFrame, cell: int) -> None:
         return
     multiple = _card_multiple(play, frame)
     if edition.board.kind[cell] == "utility" and _rolls_anew(play, frame, multiple):
-        config, draws = state.config, state.draws
-        dice = (chance.draw(config, draws, 6) + 1, chance.draw(config, draws + 1, 6) + 1)
-        play.emit(DiceRolled(seat, "utility", dice))
+        play.emit(DiceRolled(seat, "utility", chance.two_dice(state.config, state.draws)))
     amount = rent_due(edition, state, cell, multiple)
     if not amount:
         return
@@ -59,13 +57,9 @@ def _pay_visit(play: Play, frame: RollFrame, cell: int) -> None:
 
 def _card_multiple(play: Play, frame: RollFrame) -> int:
     """The number that a card sets for the rent at its target; 0 if it sets none (TAB-CARD-05)."""
-    if not frame.card:
-        return 0
-    deck, key = frame.card.split("/", 1)
-    for card in play.edition.decks[deck]:
-        if card.key == key and card.effect == "move_nearest":
-            return card.amount
-    return 0
+    deck, _, key = frame.card.partition("/")
+    cards = play.edition.decks.get(deck, ())
+    return sum([card.amount for card in cards if card.key == key and card.effect == "move_nearest"])
 
 
 def _rolls_anew(play: Play, frame: RollFrame, multiple: int) -> bool:

@@ -69,7 +69,7 @@ def charge(
     total = 0
     for claim in claims:
         total += claim.amount
-    rate = tax_of(edition, play, reason) if edition.rent_tax_on else 0
+    rate = tax_of(edition, play, reason)
     if state.cash[payer] >= total and not waits(edition, reason):
         pay_claims(play, payer, claims, reason, cell=cell, card=card, rate=rate)
     else:
@@ -102,7 +102,8 @@ def pay_claims(
 def pay_taxed(
     play: Play, payer: int, claim: Claim, reason: MoneyReason, *, cell: int = NONE, card: str = "", rate: int = 0
 ) -> None:
-    """The receiver's part with its own reason, then the bank's as rent tax (BRA-RENT-13, MET-RENT-14, TAB-TAX-12)."""
+    """The receiver's part with its own reason, then the bank's as rent tax (BRA-RENT-13, MET-RENT-14, TAB-TAX-12); of a
+    settlement without money there is neither (TAB-DEBT-05)."""
     tax = claim.amount * rate // 100 if rate and claim.payee != BANK else 0
     if claim.amount > tax:
         play.emit(MoneyMoved(payer, claim.payee, claim.amount - tax, reason, cell, card))
@@ -122,7 +123,7 @@ def estate_shares(cash: int, claims: tuple[Claim, ...], debtor: int) -> tuple[Cl
     """What each creditor gets of a bankrupt's cash (IND-BANK-05): proportional whole parts, then one unit each from the
     debtor's neighbour on; the bank comes last."""
     total = sum(claim.amount for claim in claims)
-    ordered = sorted(claims, key=lambda claim: (claim.payee == BANK, claim.payee <= debtor, claim.payee))
+    ordered = sorted(claims, key=lambda claim: (claim.payee == BANK, claim.payee in range(debtor), claim.payee))
     shares = [cash * claim.amount // total for claim in ordered]
     for index in range(cash - sum(shares)):
         shares[index] += 1

@@ -12,19 +12,21 @@ from services.rules.domain.refusals import Refusal
 from services.rules.domain.state import State
 
 
-def percent_of_price(edition: Edition, cell: int, percent: int) -> int:
+def percent_of_price(edition: Edition, cell: int, percent: int | None) -> int:
     """A share of the price, rounded up, in units (MET-MORT-03, BRA-MORT-04, TAB-MORT-05, -06)."""
+    if percent is None:
+        raise ValueError("the edition has no such price")
     return -(-edition.board.price[cell] * percent // 100)
 
 
 def redemption(edition: Edition, cell: int) -> int:
     """What redeeming costs, in units. TAB-MORT-05 rounds the tenth of the mortgage value up, which is the same."""
-    return percent_of_price(edition, cell, edition.redeem_cost or 0)
+    return percent_of_price(edition, cell, edition.redeem_cost)
 
 
 def transfer_fee(edition: Edition, cell: int) -> int:
     """What the receiver of a mortgaged deed owes the bank at once, in units (TAB-TRADE-06, TAB-BANK-04)."""
-    return percent_of_price(edition, cell, edition.mortgage_transfer_fee or 0)
+    return percent_of_price(edition, cell, edition.mortgage_transfer_fee)
 
 
 def mortgage_refusal(edition: Edition, state: State, seat: int, cell: int) -> Refusal | None:

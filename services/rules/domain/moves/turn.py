@@ -87,7 +87,7 @@ def throw(play: Play, seat: int) -> None:
     """White 1, white 2, and the third die for a free token where it is in play (MET-SETUP-14, BRA-SETUP-13)."""
     state = play.state
     config, draws = state.config, state.draws
-    dice = (chance.draw(config, draws, 6) + 1, chance.draw(config, draws + 1, 6) + 1)
+    dice = chance.two_dice(config, draws)
     if state.jail_tries[seat] >= 0:
         play.emit(DiceRolled(seat, "jail", dice))
     elif third_die_is_thrown(play.edition, state):
