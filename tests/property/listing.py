@@ -9,6 +9,7 @@ from typing import Any
 from services.rules.domain import commands as c
 from services.rules.domain.board import CELL_COUNT
 from services.rules.domain.commands import Action, Basket
+from services.rules.domain.folds.seats import debt_of
 from services.rules.domain.options import AmountRange, Option, OptionKind, TradeChoice
 from services.rules.domain.parties import NONE
 from services.rules.domain.state import ClaimsFrame, TradeFrame
@@ -120,7 +121,7 @@ def _fits_acceptance(seen: Seen, option: Option, action: c.AcceptTrade) -> bool:
         return False
     terms = Terms(edition.mortgage_transfer_fee, edition.redeem_cost or 0)
     mine, other = state.cash[option.seat], state.cash[offer.from_seat]
-    left, other_left = mine + give.cash - get.cash, other + get.cash - give.cash
+    left, other_left = mine + _brought(seen, offer) - get.cash, other + get.cash - give.cash
     fallen_through = (
         give.cash > other
         or get.cash > mine
@@ -129,6 +130,13 @@ def _fits_acceptance(seen: Seen, option: Option, action: c.AcceptTrade) -> bool:
     )
     # An offer that has fallen through is void whatever is redeemed.
     return fallen_through or left >= terms.due(edition, state, give.cells, action.redeem)
+
+
+def _brought(seen: Seen, offer: TradeFrame) -> int:
+    """The cash that reaches the partner: of a settlement's the bank keeps the tax of the debt."""
+    debt = debt_of(seen.state, offer.from_seat)
+    rate = debt.tax_rate if offer.settles and debt is not None else 0
+    return offer.give.cash - offer.give.cash * rate // 100
 
 
 def _fits_offer(seen: Seen, option: Option, action: c.OfferTrade) -> bool:

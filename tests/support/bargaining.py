@@ -109,7 +109,8 @@ def settlement_fits(edition: Edition, state: State, option: Option, give: Basket
     if percent and small * 100 < great * percent:
         return False
     due = Terms(trade.transfer_fee_percent, trade.redeem_percent).due(edition, state, give.cells, ())
-    return not trade.transfer_fee_percent or state.cash[trade.to] + give.cash >= due
+    received = give.cash - give.cash * debt.tax_rate // 100
+    return not trade.transfer_fee_percent or state.cash[trade.to] + received >= due
 
 
 def random_offer(rng: Random, edition: Edition, state: State, option: Option) -> Action | None:

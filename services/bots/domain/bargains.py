@@ -42,6 +42,11 @@ def owed_to(edition: Edition, state: State, seat: int) -> int:
     return 0
 
 
+def after_tax(cash: int, debt: PaymentFrame) -> int:
+    """What a creditor gets of cash offered for the whole debt, in units."""
+    return cash - cash * debt.tax_rate // 100
+
+
 def fees(edition: Edition, state: State, cells: tuple[int, ...]) -> int:
     """What the receiver of these deeds pays the bank at once, in units."""
     percent = edition.mortgage_transfer_fee

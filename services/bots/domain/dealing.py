@@ -1,6 +1,6 @@
 """Deals: a seat weighs its own gain against its partner's, the same whoever proposes (IND-BOT-11)."""
 
-from services.bots.domain.bargains import Bargain, exchange_bounds, fees, is_good, owed_to, sale_bounds
+from services.bots.domain.bargains import Bargain, after_tax, exchange_bounds, fees, is_good, owed_to, sale_bounds
 from services.bots.domain.dangers import reserve
 from services.bots.domain.holdings import burden, completes, gain_of, group_worths, loss_of, owned_of, swap_gain
 from services.rules.domain.commands import AcceptTrade, Action, Basket, OfferTrade, RefuseTrade
@@ -8,7 +8,7 @@ from services.rules.domain.edition import Edition
 from services.rules.domain.moves.trade_checks import side_value
 from services.rules.domain.options import AmountRange, Option, TradeChoice
 from services.rules.domain.parties import BANK, NONE
-from services.rules.domain.state import State, TradeFrame
+from services.rules.domain.state import PaymentFrame, State, TradeFrame
 
 __all__ = ["affordable", "answer_offer", "fair_price", "is_good", "propose", "sale_price"]
 
@@ -40,10 +40,13 @@ def answer_offer(edition: Edition, state: State, seat: int, accept: Option | Non
 def _of_offer(edition: Edition, state: State, offer: TradeFrame) -> Bargain:
     """What an open offer brings each side, the debt that it settles included."""
     give, get = offer.give, offer.get
-    owed = owed_to(edition, state, offer.to_seat) if offer.settles else 0
+    owed, brought = 0, give.cash
+    debt = next((frame for frame in reversed(state.agenda) if isinstance(frame, PaymentFrame)), None)
+    if offer.settles and debt is not None:
+        owed, brought = owed_to(edition, state, offer.to_seat), after_tax(give.cash, debt)
     cards = edition.jail_fine * (len(give.release_cards) - len(get.release_cards))
     own = swap_gain(edition, state, offer.from_seat, get.cells, give.cells) + get.cash - give.cash - cards + owed
-    partner = swap_gain(edition, state, offer.to_seat, give.cells, get.cells) + give.cash - get.cash + cards - owed
+    partner = swap_gain(edition, state, offer.to_seat, give.cells, get.cells) + brought - get.cash + cards - owed
     return Bargain(own, partner - fees(edition, state, give.cells))
 
 

@@ -4,7 +4,7 @@ Steps of one kind are ranked by what they cost beyond what they bring. A lot goe
 rival, and to the bank last, as the rules have it.
 """
 
-from services.bots.domain.bargains import fees, is_good, owed_to, worth_on_paper
+from services.bots.domain.bargains import after_tax, fees, is_good, owed_to, worth_on_paper
 from services.bots.domain.building import rent_step
 from services.bots.domain.dealing import sale_price
 from services.bots.domain.holdings import gain_of, group_worths, loss_of, options_of, owned_of, swap_gain
@@ -127,18 +127,19 @@ def _settlement(edition: Edition, state: State, options: tuple[Option, ...], sea
         return None
     choice, cash = option.trade, state.cash[seat]
     owed = owed_to(edition, state, choice.to)
-    due = sum(
-        [claim.amount for frame in state.agenda[-1:] if isinstance(frame, PaymentFrame) for claim in frame.claims]
-    )
+    debt = next((frame for frame in reversed(state.agenda) if isinstance(frame, PaymentFrame)), None)
+    if debt is None:
+        return None
+    due, received = debt.total, after_tax(cash, debt)
     liked = sorted(choice.give_cells, key=lambda cell: (-gain_of(edition, state, choice.to, cell), cell))
     for count in range(1, len(liked)):
         cells = tuple(sorted(liked[:count]))
         paper = cash + sum([worth_on_paper(edition, state, cell) for cell in cells])
         sides = sorted((paper, due))
         fee = fees(edition, state, cells)
-        if sides[0] * 100 < sides[1] * choice.balance_percent or state.cash[choice.to] + cash < fee:
+        if sides[0] * 100 < sides[1] * choice.balance_percent or state.cash[choice.to] + received < fee:
             continue
-        gain = swap_gain(edition, state, choice.to, cells, ()) + cash - owed - fee
+        gain = swap_gain(edition, state, choice.to, cells, ()) + received - owed - fee
         if is_good(gain, owed - cash - sum([loss_of(edition, state, seat, cell) for cell in cells])):
             return OfferSettlement(Basket(cash, cells))
     return None

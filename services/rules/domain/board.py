@@ -112,6 +112,8 @@ class Board:
     cell_of_key: Mapping[str, int]
     #: group key -> its cells, ascending
     group_cells: Mapping[str, tuple[int, ...]]
+    #: the groups of streets in board order, each with its cells ascending
+    street_groups: tuple[tuple[int, ...], ...]
     #: cell -> all cells of its group (itself included), empty for cells that nobody can own
     group_of_cell: tuple[tuple[int, ...], ...]
     #: group key -> colour and names, in board order
@@ -180,6 +182,7 @@ def build_board(*, name: str, cells: tuple[Cell, ...], groups: tuple[Group, ...]
         start_cell=of_kind("start")[0],
         jail_cell=of_kind("jail")[0],
         cell_of_key={cell.key: cell.index for cell in cells},
+        street_groups=tuple(found for found in group_cells.values() if cells[found[0]].kind == "property"),
         group_cells=group_cells,
         group_of_cell=tuple(group_cells[cell.group] if cell.kind in DEED_KINDS else () for cell in cells),
         groups={key: by_key[key] for key in group_cells},

@@ -8,13 +8,13 @@ from services.rules.domain.edition import Edition
 from services.rules.domain.folds.deeds import auction_frame
 from services.rules.domain.folds.seats import debt_of, open_trade
 from services.rules.domain.moves.auction import bid_range, lot_choices
-from services.rules.domain.moves.building import build_choices, sale_choices
+from services.rules.domain.moves.building import build_choices
 from services.rules.domain.moves.casino import demolition_choices
-from services.rules.domain.moves.checks import bare_deeds
 from services.rules.domain.moves.claims import claim_choices
 from services.rules.domain.moves.estate_choice import estate_choices
-from services.rules.domain.moves.gaps import may_ask_gap, may_claim_rent
-from services.rules.domain.moves.mortgages import mortgage_choices, redeem_choices
+from services.rules.domain.moves.gaps import has_gaps, is_gap_moment, may_ask_gap, may_claim_rent
+from services.rules.domain.moves.holdings import Holdings, holdings_of
+from services.rules.domain.moves.mortgages import redeem_choices
 from services.rules.domain.moves.pauses import may_ask_pause
 from services.rules.domain.moves.payments import bank_sale_choices, may_declare
 from services.rules.domain.moves.trade import may_accept
@@ -24,7 +24,7 @@ from services.rules.domain.options import DeedChoice, Option, OptionKind
 from services.rules.domain.state import ClaimsFrame, DecisionKind, GapFrame, PauseFrame, State
 from services.rules.domain.windows import anybody_raises, before_first_roll_only, moves_of, standing_moves
 
-List = Callable[[Edition, State, int, list[Option]], None]
+List = Callable[[Edition, State, int, list[Option], Holdings], None]
 
 
 @lru_cache(maxsize=512)
@@ -41,157 +41,152 @@ def legal_actions(edition: Edition, state: State, play_time_ms: int | None = Non
     if decision is None:
         return ()
     options: list[Option] = []
+    held = holdings_of(edition, state)
     for seat in decision.seats:
         if not state.leaving[seat]:
-            LISTS[decision.kind](edition, state, seat, options)
+            LISTS[decision.kind](edition, state, seat, options, held)
     if standing_moves(edition):
-        _standing(edition, state, play_time_ms, options)
+        _standing(edition, state, play_time_ms, options, held)
     return tuple(options)
 
 
-def _sales(edition: Edition, state: State, seat: int, options: list[Option]) -> None:
-    buildings = sale_choices(edition, state, seat)
-    if buildings:
-        options.append(Option(seat, "sell_buildings", buildings=buildings))
-    deeds = mortgage_choices(edition, state, seat)
-    if deeds:
-        options.append(Option(seat, "mortgage", deeds=deeds))
-
-
-def _by_window(edition: Edition, state: State, seat: int, options: list[Option], kind: DecisionKind) -> None:
+def _by_window(
+    edition: Edition, state: State, seat: int, options: list[Option], kind: DecisionKind, held: Holdings
+) -> None:
     """What the windows of the edition add to a decision of the actor."""
     moves = moves_of(edition)[kind]
     if c.Build in moves:
-        buildings = build_choices(edition, state, seat)
+        buildings = build_choices(edition, state, seat, held.groups[seat])
         if buildings:
             options.append(Option(seat, "build", buildings=buildings))
     if c.Redeem in moves:
-        deeds = redeem_choices(edition, state, seat)
+        deeds = redeem_choices(edition, state, seat, held.mortgaged[seat])
         if deeds:
             options.append(Option(seat, "redeem", deeds=deeds))
     if c.SellBuildings in moves:
-        _sales(edition, state, seat, options)
+        options.extend(held.raising(seat))
     if c.OpenAuction in moves or c.OfferTrade in moves:
-        _deals(edition, state, seat, options, kind)
+        _deals(edition, state, seat, options, kind, held)
 
 
-def _deals(edition: Edition, state: State, seat: int, options: list[Option], kind: DecisionKind) -> None:
+def _deals(
+    edition: Edition, state: State, seat: int, options: list[Option], kind: DecisionKind, held: Holdings
+) -> None:
     moves = moves_of(edition)[kind]
     used = kind != "payment" and edition.own_auction != "mortgaged" and trade_used(edition, state, seat)
     if used:
         return
-    bare = bare_deeds(edition, state)
     if c.OpenAuction in moves and edition.own_auction is not None:
-        lots = lot_choices(edition, state, seat, bare[seat])
+        lots = lot_choices(edition, state, seat, held)
         if lots:
             options.append(Option(seat, "open_auction", lots=lots))
     if c.OfferTrade in moves and not before_first_roll_only(edition, state, seat):
         sale_only = kind == "payment" and "payment" not in edition.trade_in.full
-        for choice in trade_choices(edition, state, seat, bare, sale_only=sale_only):
+        for choice in trade_choices(edition, state, seat, held, sale_only=sale_only):
             options.append(Option(seat, "offer_trade", trade=choice))
 
 
-def _roll(edition: Edition, state: State, seat: int, options: list[Option]) -> None:
+def _roll(edition: Edition, state: State, seat: int, options: list[Option], held: Holdings) -> None:
     options.append(_plain(seat, "roll"))
     if state.jail_tries[seat] >= 0:
         if state.cash[seat] >= edition.jail_fine:
             options.append(Option(seat, "pay_fine", amount=edition.jail_fine))
-        held = state.release_cards[seat]
-        if held and edition.release_card == "stays":
+        cards = state.release_cards[seat]
+        if cards and edition.release_card == "stays":
             options.append(_plain(seat, "use_release_card"))
         else:
-            options.extend([Option(seat, "use_release_card", deck=deck) for deck in sorted(set(held))])
-    _by_window(edition, state, seat, options, "roll")
+            options.extend([Option(seat, "use_release_card", deck=deck) for deck in sorted(set(cards))])
+    _by_window(edition, state, seat, options, "roll", held)
 
 
-def _bus_choice(edition: Edition, state: State, seat: int, options: list[Option]) -> None:
+def _bus_choice(edition: Edition, state: State, seat: int, options: list[Option], held: Holdings) -> None:
     options.append(_plain(seat, "choose_move"))
-    _by_window(edition, state, seat, options, "bus_choice")
+    _by_window(edition, state, seat, options, "bus_choice", held)
 
 
-def _teleport_choice(edition: Edition, state: State, seat: int, options: list[Option]) -> None:
+def _teleport_choice(edition: Edition, state: State, seat: int, options: list[Option], held: Holdings) -> None:
     options.append(_plain(seat, "choose_cell"))
-    _by_window(edition, state, seat, options, "teleport_choice")
+    _by_window(edition, state, seat, options, "teleport_choice", held)
 
 
-def _purchase(edition: Edition, state: State, seat: int, options: list[Option]) -> None:
+def _purchase(edition: Edition, state: State, seat: int, options: list[Option], held: Holdings) -> None:
     price = edition.board.price[state.position[seat]]
     if state.cash[seat] >= price:
         options.append(Option(seat, "buy", amount=price))
     options.append(_plain(seat, "decline"))
-    _by_window(edition, state, seat, options, "purchase")
+    _by_window(edition, state, seat, options, "purchase", held)
 
 
-def _casino_bet(edition: Edition, state: State, seat: int, options: list[Option]) -> None:
+def _casino_bet(edition: Edition, state: State, seat: int, options: list[Option], held: Holdings) -> None:
     if edition.casino is not None and state.cash[seat] >= edition.casino.stake:
         options.append(Option(seat, "place_bet", amount=edition.casino.stake))
     options.append(_plain(seat, "decline"))
 
 
-def _demolition_choice(edition: Edition, state: State, seat: int, options: list[Option]) -> None:
+def _demolition_choice(edition: Edition, state: State, seat: int, options: list[Option], held: Holdings) -> None:
     options.append(Option(seat, "choose_building", buildings=demolition_choices(state, seat)))
 
 
-def _bids(edition: Edition, state: State, seat: int, options: list[Option]) -> None:
+def _bids(edition: Edition, state: State, seat: int, options: list[Option], held: Holdings) -> None:
     amounts = bid_range(edition, state, auction_frame(state), seat)
     if amounts is not None:
         options.append(Option(seat, "bid", range=amounts))
 
 
-def _auction_bid(edition: Edition, state: State, seat: int, options: list[Option]) -> None:
-    _bids(edition, state, seat, options)
+def _auction_bid(edition: Edition, state: State, seat: int, options: list[Option], held: Holdings) -> None:
+    _bids(edition, state, seat, options, held)
     options.append(_plain(seat, "pass"))
 
 
-def _trade_answer(edition: Edition, state: State, seat: int, options: list[Option]) -> None:
+def _trade_answer(edition: Edition, state: State, seat: int, options: list[Option], held: Holdings) -> None:
     frame = open_trade(state)
     if frame is not None and may_accept(edition, state, frame):
         options.append(_plain(seat, "accept_trade"))
     options.append(_plain(seat, "refuse_trade"))
 
 
-def _manage(edition: Edition, state: State, seat: int, options: list[Option]) -> None:
+def _manage(edition: Edition, state: State, seat: int, options: list[Option], held: Holdings) -> None:
     options.append(_plain(seat, "end_turn"))
-    _by_window(edition, state, seat, options, "manage")
+    _by_window(edition, state, seat, options, "manage", held)
 
 
-def _payment(edition: Edition, state: State, seat: int, options: list[Option]) -> None:
+def _payment(edition: Edition, state: State, seat: int, options: list[Option], held: Holdings) -> None:
     debt = debt_of(state, seat)
     if debt is None:
         return
     if edition.payment_confirm is not None and state.cash[seat] >= debt.total:
         options.append(Option(seat, "pay", amount=debt.total))
-    _by_window(edition, state, seat, options, "payment")
+    _by_window(edition, state, seat, options, "payment", held)
     deeds = bank_sale_choices(edition, state, seat)
     if deeds:
         options.append(Option(seat, "sell_to_bank", deeds=deeds))
     if edition.settlement:
-        choice = settlement_choice(edition, state, seat, debt)
+        choice = settlement_choice(edition, state, seat, debt, held)
         if choice is not None:
             options.append(Option(seat, "offer_settlement", trade=choice))
     if may_declare(edition, state, debt):
         options.append(_plain(seat, "declare_bankruptcy"))
 
 
-def _estate_choice(edition: Edition, state: State, seat: int, options: list[Option]) -> None:
+def _estate_choice(edition: Edition, state: State, seat: int, options: list[Option], held: Holdings) -> None:
     options.append(Option(seat, "choose_estate", deeds=estate_choices(edition, state)))
-    _by_window(edition, state, seat, options, "estate_choice")
+    _by_window(edition, state, seat, options, "estate_choice", held)
 
 
-def _gap(edition: Edition, state: State, seat: int, options: list[Option]) -> None:
+def _gap(edition: Edition, state: State, seat: int, options: list[Option], held: Holdings) -> None:
     frame = state.agenda[-1]
     if isinstance(frame, GapFrame) and seat in frame.asked:
         options.append(_plain(seat, "close_gap"))
-    _by_window(edition, state, seat, options, "gap")
+    _by_window(edition, state, seat, options, "gap", held)
 
 
-def _building_claim(edition: Edition, state: State, seat: int, options: list[Option]) -> None:
+def _building_claim(edition: Edition, state: State, seat: int, options: list[Option], held: Holdings) -> None:
     frame = state.agenda[-1]
     if isinstance(frame, ClaimsFrame) and seat in frame.waiting:
         options.append(Option(seat, "claim_buildings", buildings=claim_choices(edition, state, seat)))
 
 
-def _paused(edition: Edition, state: State, seat: int, options: list[Option]) -> None:
+def _paused(edition: Edition, state: State, seat: int, options: list[Option], held: Holdings) -> None:
     frame = state.agenda[-1]
     if isinstance(frame, PauseFrame) and frame.stage == "paused" and seat not in frame.back:
         options.append(_plain(seat, "confirm_return"))
@@ -216,33 +211,36 @@ LISTS: dict[DecisionKind, List] = {
 }
 
 
-def _standing(edition: Edition, state: State, play_time_ms: int | None, options: list[Option]) -> None:
+def _standing(edition: Edition, state: State, play_time_ms: int | None, options: list[Option], held: Holdings) -> None:
     """Rights of every seat in play, asked or not."""
+    decision = state.decision
+    paused = decision is not None and decision.kind == "paused"
     raising = anybody_raises(edition, state)
-    paused = state.decision is not None and state.decision.kind == "paused"
+    gaps = has_gaps(edition) and is_gap_moment(state)
+    pauses = not paused and edition.pause is not None
+    claims = bool(state.rent_claims) and not paused and may_claim_rent(edition, state)
     for seat, in_play in enumerate(state.in_play):
         if not in_play or state.leaving[seat]:
             continue
         if raising:
-            _sales(edition, state, seat, options)
+            options.extend(held.raising(seat))
         if edition.give_up == "always":
             options.append(_plain(seat, "surrender"))
-        if paused:
-            continue
-        if may_ask_gap(edition, state, seat):
+        if gaps and may_ask_gap(edition, state, seat, held):
             options.append(_plain(seat, "ask_gap"))
-        _claims_and_votes(edition, state, play_time_ms, seat, options)
+        if claims:
+            _rent_claims(state, seat, options)
+        if pauses:
+            _pause_votes(edition, state, play_time_ms, seat, options)
 
 
-def _claims_and_votes(
-    edition: Edition, state: State, play_time_ms: int | None, seat: int, options: list[Option]
-) -> None:
-    if state.rent_claims and may_claim_rent(edition, state):
-        deeds = tuple([DeedChoice(claim.cell, claim.amount) for claim in state.rent_claims if claim.owner == seat])
-        if deeds:
-            options.append(Option(seat, "claim_rent", deeds=deeds))
-    if edition.pause is None:
-        return
+def _rent_claims(state: State, seat: int, options: list[Option]) -> None:
+    deeds = tuple([DeedChoice(claim.cell, claim.amount) for claim in state.rent_claims if claim.owner == seat])
+    if deeds:
+        options.append(Option(seat, "claim_rent", deeds=deeds))
+
+
+def _pause_votes(edition: Edition, state: State, play_time_ms: int | None, seat: int, options: list[Option]) -> None:
     if state.vote is not None:
         if seat not in state.vote.yes:
             options.append(_plain(seat, "vote_pause"))

@@ -22,6 +22,7 @@ from services.rules.domain.folds.seats import clockwise, debt_of
 from services.rules.domain.moves.asking import ask, ask_all, ask_until, close, interrupt, lift, set_deadline
 from services.rules.domain.moves.checks import bad_cell, group_built
 from services.rules.domain.moves.claims import next_cost, next_street, shortage_unsold
+from services.rules.domain.moves.holdings import Holdings
 from services.rules.domain.moves.money import bank_value, raisable
 from services.rules.domain.moves.mortgages import redemption
 from services.rules.domain.moves.payments import is_debt
@@ -293,15 +294,14 @@ def pass_bid(play: Play, command: Command) -> Refusal | None:
     return None
 
 
-def lot_choices(edition: Edition, state: State, seat: int, bare: list[int]) -> tuple[LotChoice, ...]:
+def lot_choices(edition: Edition, state: State, seat: int, held: Holdings) -> tuple[LotChoice, ...]:
     """Own deeds that the seat may put up now, with the openings allowed (IND-OWNAUC-02, -03, -19, BRA-OWNAUC-01)."""
     if not lots_are_open(edition, state, seat):
         return ()
-    if edition.own_auction == "mortgaged":
-        bare = [cell for cell in edition.board.deeds if state.owners[cell] == seat and state.mortgaged_rounds[cell]]
+    bare = held.mortgaged[seat] if edition.own_auction == "mortgaged" else held.bare[seat]
     if state.counters:
         scope = "debt" if debt_of(state, seat) is not None else "turn"
-        bare = [cell for cell in bare if (scope, "lot", (cell,)) not in state.counters]
+        bare = tuple([cell for cell in bare if (scope, "lot", (cell,)) not in state.counters])
     if edition.own_auction_opening != "seller":
         return tuple([LotChoice(cell, None) for cell in bare])
     richest = richest_rival(state, seat)

@@ -1,5 +1,6 @@
 """Building and selling buildings (IND-BUILD-01, MET-BUILD-01, BRA-BUILD-01, TAB-BUILD-01, and what follows in each)."""
 
+from collections.abc import Sequence
 from functools import lru_cache
 
 from services.rules.domain.commands import Build, Command, SellBuildings
@@ -11,7 +12,7 @@ from services.rules.domain.moves.checks import whole_group
 from services.rules.domain.moves.claims import order_is_contested
 from services.rules.domain.moves.money import refund
 from services.rules.domain.options import BuildingChoice
-from services.rules.domain.parties import BANK
+from services.rules.domain.parties import BANK, NONE
 from services.rules.domain.play import Play, refuse
 from services.rules.domain.refusals import Refusal
 from services.rules.domain.state import State
@@ -64,19 +65,48 @@ def _level_refusal(edition: Edition, state: State, seat: int, cell: int) -> Refu
     return None
 
 
-def build_choices(edition: Edition, state: State, seat: int) -> tuple[BuildingChoice, ...]:
-    """Streets that may be built on now."""
-    board = edition.board
-    cells = (state.position[seat],) if edition.build_where == "token" else board.streets
-    return tuple(
-        [
-            BuildingChoice(cell, state.levels[cell] + 1, board.build_cost[cell])
-            for cell in cells
-            if state.owners[cell] == seat
-            and board.is_street[cell]
-            and build_refusal(edition, state, seat, cell) is None
-        ]
-    )
+def build_choices(
+    edition: Edition, state: State, seat: int, groups: Sequence[tuple[int, ...]], *, first: bool = False
+) -> tuple[BuildingChoice, ...]:
+    """Streets that may be built on now, as build_refusal says of each (IND-BUILD-03, MET-BUILD-01, TAB-BUILD-05).
+
+    `groups`: the seat's whole ones that bear no mortgage. With `first` the one that was found first will do.
+    """
+    if not groups:
+        return ()
+    steps: list[BuildingChoice] = []
+    levels, cash, costs, even = state.levels, state.cash[seat], edition.board.build_cost, edition.build_even
+    houses, limited = edition.houses_under_hotel, edition.build_limit is not None
+    missing = [_kind_missing(state, seat, hotel=False), _kind_missing(state, seat, hotel=True), True]
+    token = state.position[seat] if edition.build_where == "token" else NONE
+    for group in groups:
+        low = min([levels[cell] for cell in group])
+        for cell in group:
+            level = levels[cell]
+            if (even and level > low) or costs[cell] > cash or token not in (NONE, cell):
+                continue
+            if missing[(level >= houses) + (level > houses)] or (limited and _limit_used(edition, state, seat, cell)):
+                continue
+            steps.append(_choice(cell, level + 1, costs[cell]))
+            if first:
+                return tuple(steps)
+    return tuple(sorted(steps, key=_cell_of)) if len(groups) > 1 else tuple(steps)
+
+
+def _kind_missing(state: State, seat: int, *, hotel: bool) -> bool:
+    """Whether there is no such piece in the bank, or none for this seat."""
+    if not (state.supply_hotels if hotel else state.supply_houses):
+        return True
+    return bool(state.counters) and ("turn", "kind_locked", (seat, int(hotel))) in state.counters
+
+
+def _cell_of(choice: BuildingChoice) -> int:
+    return choice.cell
+
+
+@lru_cache(maxsize=1024)
+def _choice(cell: int, to_level: int, amount: int) -> BuildingChoice:
+    return BuildingChoice(cell, to_level, amount)
 
 
 def build(play: Play, command: Command) -> Refusal | None:
@@ -147,66 +177,6 @@ def sale_refusal(edition: Edition, state: State, seat: int, cell: int) -> Refusa
         fields = {"cell": cell, "least": houses}
         return refuse(edition, "no_supply", "sale_supply", f"a hotel needs {houses} houses in the bank", fields)
     return None
-
-
-def sale_choices(edition: Edition, state: State, seat: int) -> tuple[BuildingChoice, ...]:
-    """Streets that may be sold down now, with the level left and the refund (IND-BUILD-14, TAB-BUILD-13); under
-    `hotel_group` the choices of a group with a hotel stand for the whole group, by its first cell (TAB-BUILD-15)."""
-    levels, owners = state.levels, state.owners
-    if not any(levels):
-        return ()
-    if edition.sale_unit == "level":
-        return _level_choices(edition, state, seat)
-    choices: list[BuildingChoice] = []
-    for cell in edition.board.streets:
-        if levels[cell] and owners[cell] == seat:
-            choices.extend(_choices_of(edition, state, seat, cell))
-    return tuple(choices)
-
-
-def _level_choices(edition: Edition, state: State, seat: int) -> tuple[BuildingChoice, ...]:
-    """As sale_refusal says of each street, in one pass over those that carry a building (IND-BUILD-15, -16, -18)."""
-    levels, owners, groups = state.levels, state.owners, edition.board.group_of_cell
-    own = [cell for cell, level in enumerate(levels) if level and owners[cell] == seat]
-    if edition.build_even:
-        highest: dict[int, int] = {}
-        for cell in own:
-            first = groups[cell][0]
-            highest[first] = max(levels[cell], highest.get(first, 0))
-        own = [cell for cell in own if levels[cell] == highest[groups[cell][0]]]
-    houses = edition.houses_under_hotel
-    if 0 <= state.supply_houses < houses:
-        own = [cell for cell in own if levels[cell] <= houses]
-    return tuple([_choice(cell, levels[cell] - 1, refund(edition, cell)) for cell in own])
-
-
-@lru_cache(maxsize=1024)
-def _choice(cell: int, to_level: int, amount: int) -> BuildingChoice:
-    return BuildingChoice(cell, to_level, amount)
-
-
-def _choices_of(edition: Edition, state: State, seat: int, cell: int) -> list[BuildingChoice]:
-    unit = edition.sale_unit
-    level = state.levels[cell]
-    back = refund(edition, cell)
-    if unit == "cell":
-        return [
-            BuildingChoice(cell, to_level, back * (level - to_level))
-            for to_level in range(level)
-            if _cell_sale_refusal(edition, state, seat, cell, to_level) is None
-        ]
-    if unit == "hotel_group" and has_hotel(edition, state, cell):
-        group = edition.board.group_of_cell[cell]
-        if cell != group[0]:
-            return []
-        return [
-            BuildingChoice(cell, to_level, sum([back * (state.levels[other] - to_level) for other in group]))
-            for to_level in range(edition.houses_under_hotel + 1)
-            if group_sale_refusal(edition, state, seat, cell, to_level) is None
-        ]
-    if sale_refusal(edition, state, seat, cell) is None:
-        return [BuildingChoice(cell, level - 1, back)]
-    return []
 
 
 def has_hotel(edition: Edition, state: State, cell: int) -> bool:

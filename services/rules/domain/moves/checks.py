@@ -5,8 +5,6 @@ from services.rules.domain.play import refuse
 from services.rules.domain.refusals import Refusal
 from services.rules.domain.state import State
 
-NO_CELLS: frozenset[int] = frozenset()
-
 
 def bad_cell(edition: Edition, cell: int) -> Refusal | None:
     """Refuses what is no deed."""
@@ -21,27 +19,6 @@ def group_built(edition: Edition, state: State, cell: int) -> bool:
         return False
     levels = state.levels
     return any([levels[other] for other in edition.board.group_of_cell[cell]])
-
-
-def built_groups(edition: Edition, state: State) -> frozenset[int]:
-    """All cells of groups in which somebody has a building."""
-    levels = state.levels
-    if not any(levels):
-        return NO_CELLS
-    groups = edition.board.group_of_cell
-    return frozenset([other for cell, level in enumerate(levels) if level for other in groups[cell]])
-
-
-def bare_deeds(edition: Edition, state: State) -> list[list[int]]:
-    """By seat: its deeds of groups in which nobody has a building; they may be traded and put up."""
-    deeds: list[list[int]] = [[] for _ in state.in_play]
-    owners = state.owners
-    blocked = built_groups(edition, state)
-    for cell in edition.board.deeds:
-        owner = owners[cell]
-        if owner >= 0 and cell not in blocked:
-            deeds[owner].append(cell)
-    return deeds
 
 
 def whole_group(edition: Edition, state: State, cell: int, seat: int) -> bool:

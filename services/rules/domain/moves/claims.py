@@ -1,5 +1,7 @@
 """Scarce buildings: claims, and the auction of single pieces (TAB-BUILD-12)."""
 
+from collections.abc import Sequence
+
 from services.rules.domain.commands import ClaimBuildings, Command
 from services.rules.domain.edition import Edition
 from services.rules.domain.events import (
@@ -12,6 +14,7 @@ from services.rules.domain.events import (
 )
 from services.rules.domain.moves.asking import ask_all, close, interrupt, set_deadline
 from services.rules.domain.moves.checks import whole_group
+from services.rules.domain.moves.holdings import holdings_of
 from services.rules.domain.options import BuildingChoice
 from services.rules.domain.parties import BANK, NONE
 from services.rules.domain.play import Play, refuse
@@ -24,10 +27,11 @@ def order_is_contested(play: Play, seat: int, cells: tuple[int, ...]) -> bool:
     edition, state = play.edition, play.state
     hotels = state.levels[cells[0]] == edition.houses_under_hotel
     stock = state.supply_hotels if hotels else state.supply_houses
+    held = holdings_of(edition, state)
     rivals = {
-        other: wanted(edition, state, other, hotels=hotels)
+        other: _wanted(edition, state, other, held.groups[other], hotels=hotels)
         for other, in_play in enumerate(state.in_play)
-        if in_play and other != seat
+        if in_play and other != seat and held.groups[other]
     }
     demand = sum(rivals.values())
     if demand == 0 or len(cells) + demand <= stock:
@@ -38,33 +42,38 @@ def order_is_contested(play: Play, seat: int, cells: tuple[int, ...]) -> bool:
     return True
 
 
-def wanted(edition: Edition, state: State, seat: int, *, hotels: bool) -> int:
-    """How many pieces of the kind the seat could buy now, cheapest first, as far as its cash goes."""
-    levels = state.levels[:]
+def _wanted(edition: Edition, state: State, seat: int, groups: Sequence[tuple[int, ...]], *, hotels: bool) -> int:
+    """How many pieces of the kind the seat could buy now for its whole groups, cheapest first, as far as its cash
+    goes."""
+    levels, costs = state.levels[:], edition.board.build_cost
     cash = state.cash[seat]
     count = 0
     while True:
-        streets = [cell for cell in edition.board.streets if _next_step(edition, state, levels, seat, cell, hotels)]
+        streets = [cell for group in groups for cell in group if _is_next(edition, levels, group, cell, hotels)]
         if not streets:
             return count
-        cell = min(streets, key=lambda cell: (edition.board.build_cost[cell], cell))
-        cash -= edition.board.build_cost[cell]
+        cell = min([(costs[cell], cell) for cell in streets])[1]
+        cash -= costs[cell]
         if cash < 0:
             return count
         levels[cell] += 1
         count += 1
 
 
+def _is_next(edition: Edition, levels: list[int], group: tuple[int, ...], cell: int, hotels: bool) -> bool:
+    """Whether the next piece on a street of a whole group is of the kind and even."""
+    level, houses = levels[cell], edition.houses_under_hotel
+    if level > houses or (level == houses) != hotels:
+        return False
+    return not edition.build_even or level <= min([levels[other] for other in group])
+
+
 def _next_step(edition: Edition, state: State, levels: list[int], seat: int, cell: int, hotels: bool) -> bool:
     """Whether the next piece on the street would be of the kind, and legal but for cash and stock."""
-    level = levels[cell]
-    houses = edition.houses_under_hotel
-    if level > houses or (level == houses) != hotels or state.owners[cell] != seat:
-        return False
     group = edition.board.group_of_cell[cell]
     if not whole_group(edition, state, cell, seat) or any([state.mortgaged_rounds[other] for other in group]):
         return False
-    return not edition.build_even or level <= min([levels[other] for other in group])
+    return _is_next(edition, levels, group, cell, hotels)
 
 
 def claim_refusal(

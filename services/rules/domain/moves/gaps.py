@@ -6,8 +6,9 @@ from services.rules.domain.events import GapAsked, GapClosed, RentClaimClosed
 from services.rules.domain.moves.asking import close, interrupt
 from services.rules.domain.moves.building import build_choices
 from services.rules.domain.moves.ending import open_gap
+from services.rules.domain.moves.holdings import Holdings, holdings_of
 from services.rules.domain.moves.money import charge
-from services.rules.domain.moves.mortgages import redeem_choices
+from services.rules.domain.moves.mortgages import redemption
 from services.rules.domain.play import Play, refuse
 from services.rules.domain.refusals import Refusal
 from services.rules.domain.state import Claim, GapFrame, RentClaim, State, TurnFrame
@@ -21,30 +22,37 @@ def has_gaps(edition: Edition) -> bool:
     return "gap" in edition.build_in
 
 
-def _gap_moment(edition: Edition, state: State, seat: int) -> bool:
+def is_gap_moment(state: State) -> bool:
+    """Whether the open decision is one beside which a gap may be asked for."""
     decision = state.decision
-    return has_gaps(edition) and decision is not None and decision.kind in GAP_MOMENTS and seat != state.turn_seat
+    return decision is not None and decision.kind in GAP_MOMENTS
 
 
 def _has_asked(state: State, seat: int) -> bool:
-    return any([("turn", what, (seat,)) in state.counters for what in ("gap", "gap_had")])
+    counters = state.counters
+    return ("turn", "gap", (seat,)) in counters or ("turn", "gap_had", (seat,)) in counters
 
 
-def may_ask_gap(edition: Edition, state: State, seat: int) -> bool:
-    """Who is not in turn and could build or redeem something now may ask, once for each change of turn."""
-    if not _gap_moment(edition, state, seat) or _has_asked(state, seat):
+def may_ask_gap(edition: Edition, state: State, seat: int, held: Holdings) -> bool:
+    """Who is not in turn and could build or redeem something now may ask, once for each change of turn; at such a
+    moment."""
+    groups, mortgaged = held.groups[seat], held.mortgaged[seat]
+    if not (groups or mortgaged) or seat == state.turn_seat or _has_asked(state, seat):
         return False
-    return bool(build_choices(edition, state, seat) or redeem_choices(edition, state, seat))
+    cash = state.cash[seat]
+    if any([redemption(edition, cell) <= cash for cell in mortgaged]):
+        return True
+    return bool(build_choices(edition, state, seat, groups, first=True))
 
 
 def ask_gap(play: Play, command: Command) -> Refusal | None:
     """The gap opens at once before the turn's first roll, else when the turn ends."""
     edition, state, seat = play.edition, play.state, command.seat
-    if not _gap_moment(edition, state, seat):
+    if not has_gaps(edition) or not is_gap_moment(state) or seat == state.turn_seat:
         return refuse(edition, "wrong_decision", "gap", "no gap can be asked for now")
     if _has_asked(state, seat):
         return refuse(edition, "already_asked", "gap", "already asked in this turn")
-    if not may_ask_gap(edition, state, seat):
+    if not may_ask_gap(edition, state, seat, holdings_of(edition, state)):
         return refuse(edition, "nothing_to_do", "gap", "there is nothing to build or redeem")
     play.emit(GapAsked(seat))
     if _before_first_roll(state):

@@ -115,14 +115,10 @@ def pay_redemption(play: Play, seat: int, cell: int, cost: int) -> None:
     play.emit(DeedRedeemed(cell))
 
 
-def redeem_choices(edition: Edition, state: State, seat: int) -> tuple[DeedChoice, ...]:
-    """Deeds that may be redeemed now, with what that costs."""
-    if edition.mortgage is None or not any(state.mortgaged_rounds):
+def redeem_choices(edition: Edition, state: State, seat: int, mortgaged: tuple[int, ...]) -> tuple[DeedChoice, ...]:
+    """Which of the seat's mortgaged deeds may be redeemed now, with what that costs."""
+    if not mortgaged:
         return ()
-    return tuple(
-        [
-            DeedChoice(cell, redemption(edition, cell))
-            for cell in edition.board.deeds
-            if state.owners[cell] == seat and redeem_refusal(edition, state, seat, cell) is None
-        ]
-    )
+    cash = state.cash[seat]
+    costs = [(cell, redemption(edition, cell)) for cell in mortgaged]
+    return tuple([DeedChoice(cell, cost) for cell, cost in costs if cost <= cash])

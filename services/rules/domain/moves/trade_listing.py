@@ -3,13 +3,11 @@
 from functools import lru_cache
 
 from services.rules.domain.edition import Edition
-from services.rules.domain.folds.seats import allied
+from services.rules.domain.moves.holdings import Holdings
 from services.rules.domain.moves.money import bank_value
 from services.rules.domain.moves.trade_checks import (
-    deed_refusal,
     may_offer,
     money_bound,
-    mortgages_move,
     silenced,
     sole_creditor,
 )
@@ -29,22 +27,22 @@ def _cash_up_to(greatest: int) -> AmountRange:
 
 
 def trade_choices(
-    edition: Edition, state: State, seat: int, bare: list[list[int]], *, sale_only: bool
+    edition: Edition, state: State, seat: int, held: Holdings, *, sale_only: bool
 ) -> tuple[TradeChoice, ...]:
-    """What may be offered to each rival, with the money allowed; `bare`: by seat, the deeds that may be traded."""
+    """What may be offered to each rival, with the money allowed."""
     if not may_offer(edition, state, seat):
         return ()
     if edition.trade_shape == "free":
-        return _free_choices(edition, state, seat)
+        return _free_choices(edition, state, seat, held)
     half_price = edition.board.half_price
-    own = tuple(bare[seat])
+    own = held.bare[seat]
     values = tuple([_deed(cell, half_price[cell]) for cell in own])
     heard = any([key[1] == "silence" for key in state.counters])
     choices = []
-    for to, deeds in enumerate(bare):
+    for to, deeds in enumerate(held.bare):
         if to == seat or not state.in_play[to]:
             continue
-        wanted = () if sale_only else tuple(deeds)
+        wanted = () if sale_only else deeds
         if heard and _keeps_silent(state, seat, to):
             choice = _quiet_choice(edition, state, seat, to, own, wanted)
         elif own or wanted:
@@ -122,71 +120,64 @@ def _bounds(edition: Edition, state: State, seat: int, to: int, limit: int) -> t
     return tuple(bounds)
 
 
-def _free_choices(edition: Edition, state: State, seat: int) -> tuple[TradeChoice, ...]:
+def _free_choices(edition: Edition, state: State, seat: int, held: Holdings) -> tuple[TradeChoice, ...]:
     """Any cash, deeds and cards; the shares that a deal must keep stand beside them (MET-TRADE-04, BRA-TRADE-02)."""
-    choices = [
-        _free_choice(edition, state, seat, to) for to, in_play in enumerate(state.in_play) if in_play and to != seat
-    ]
-    return tuple([choice for choice in choices if choice is not None])
+    choices = []
+    for to, in_play in enumerate(state.in_play):
+        if in_play and to != seat:
+            choice = _free_choice(edition, state, seat, to, held)
+            if choice is not None:
+                choices.append(choice)
+    return tuple(choices)
 
 
-def _free_choice(edition: Edition, state: State, seat: int, to: int) -> TradeChoice | None:
-    give = _movable(edition, state, seat, to, seat)
-    get = _movable(edition, state, seat, to, to)
-    cards, wanted_cards = _cards_of(edition, state, seat), _cards_of(edition, state, to)
-    ally = allied(state, seat, to)
-    own_side = bool(give or cards or state.cash[seat])
-    other_side = bool(get or wanted_cards or state.cash[to])
+def _free_choice(edition: Edition, state: State, seat: int, to: int, held: Holdings) -> TradeChoice | None:
+    cash, most = state.cash[seat], state.cash[to]
+    seats = state.config.seats
+    ally = seats[to].team == seats[seat].team
+    moves = edition.trade_mortgaged == "yes" or (ally and edition.trade_mortgaged == "allies")
+    deeds = held.bare if moves else held.free
+    give, get = deeds[seat], deeds[to]
+    cards, wanted_cards = (state.release_cards[seat], state.release_cards[to]) if edition.trade_cards else ((), ())
+    own_side = give or cards or cash
+    other_side = get or wanted_cards or most
     if not (own_side and other_side) and not (ally and (own_side or other_side)):
         return None
-    fee = edition.mortgage_transfer_fee or 0
+    balance = edition.trade_balance
     return TradeChoice(
         to,
         get,
         give,
-        AmountRange(0, state.cash[seat]),
+        _cash_up_to(cash),
         (),
-        state.cash[to],
+        most,
         (),
         True,
-        edition.trade_balance.allies if ally else edition.trade_balance.percent,
+        balance.allies if ally else balance.percent,
         cards,
         wanted_cards,
-        fee if mortgages_move(edition, state, seat, to) else 0,
+        (edition.mortgage_transfer_fee or 0) if moves else 0,
         edition.redeem_cost or 0,
         ally,
     )
 
 
-def _cards_of(edition: Edition, state: State, seat: int) -> tuple[str, ...]:
-    return state.release_cards[seat] if edition.trade_cards else ()
-
-
-def _movable(edition: Edition, state: State, seat: int, to: int, owner: int) -> tuple[int, ...]:
-    return tuple(
-        [
-            cell
-            for cell in edition.board.deeds
-            if state.owners[cell] == owner and deed_refusal(edition, state, seat, to, cell, owner) is None
-        ]
-    )
-
-
-def settlement_choice(edition: Edition, state: State, seat: int, debt: PaymentFrame) -> TradeChoice | None:
+def settlement_choice(
+    edition: Edition, state: State, seat: int, debt: PaymentFrame, held: Holdings
+) -> TradeChoice | None:
     """What may be offered to the sole creditor for the whole debt (TAB-DEBT-05)."""
     creditor = sole_creditor(debt)
     if not edition.settlement or creditor == NONE or state.cash[seat] >= debt.total:
         return None
     if not may_offer(edition, state, seat):
         return None
-    choice = _free_choice(edition, state, seat, creditor)
-    give = _movable(edition, state, seat, creditor, seat)
-    if choice is None or not (give or choice.give_release_cards or state.cash[seat]):
+    choice = _free_choice(edition, state, seat, creditor, held)
+    if choice is None or not (choice.give_cells or choice.give_release_cards or state.cash[seat]):
         return None
     return TradeChoice(
         creditor,
         (),
-        give,
+        choice.give_cells,
         choice.exchange_cash,
         (),
         0,
