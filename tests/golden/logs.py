@@ -1,7 +1,7 @@
 """The kept games: where they are, how they are written, and what a set of them has to show.
 
-A file `<edition>/<number>.log.gz` is a compressed `magnate.rules.v1.ReplayRequest` with the whole log of one game. Its
-updates hold commands, play times and events alone; what else stands in an update follows from them.
+A file `<edition>/v<version>-<number>.log.gz` is a compressed `magnate.rules.v1.ReplayRequest` with the whole log of one
+game. Its updates hold commands, play times and events alone; what else stands in an update follows from them.
 """
 
 import gzip
@@ -22,7 +22,7 @@ ROOT = Path(__file__).parent
 #: kept games of each edition
 GAMES = 12
 
-#: a way in which a game can end, or the effect of a card
+#: a way in which a game can end, the effect of a card, or a card
 Sight = tuple[str, str]
 
 
@@ -59,10 +59,12 @@ def _messages(entries: Iterable[Entry]) -> list[rules_pb.LogEntry]:
 
 
 def possible_sights(edition: Edition) -> set[Sight]:
-    """What a set of games of an edition has to show: every way to end, every effect of its cards."""
-    return {("end", end) for end in possible_ends(edition)} | {
-        ("effect", card.effect) for deck in edition.decks.values() for card in deck
-    }
+    """What a set of games of an edition has to show: every way to end, every card, every effect of a card."""
+    sights: set[Sight] = {("end", end) for end in possible_ends(edition)}
+    for deck, cards in edition.decks.items():
+        for card in cards:
+            sights |= {("effect", card.effect), ("card", f"{deck}/{card.key}")}
+    return sights
 
 
 def possible_ends(edition: Edition) -> set[EndReason]:
@@ -87,7 +89,8 @@ def sights_of(edition: Edition, entries: Sequence[Entry]) -> set[Sight]:
             if isinstance(event, e.GameEnded):
                 seen.add(("end", event.reason))
             elif isinstance(event, e.CardDrawn) and not event.skipped:
-                seen.add(("effect", _card(edition, event).effect))
+                card = _card(edition, event)
+                seen |= {("effect", card.effect), ("card", f"{event.deck}/{card.key}")}
     return seen
 
 
