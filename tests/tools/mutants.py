@@ -1,6 +1,6 @@
 """Do the rule tests mean it? Changes the rules in small ways, one at a time, and sees whether a test notices.
 
-    python -m tests.tools.mutants [--sample 60] [--seed 1] [--workers 2] [--all]
+    python -m tests.tools.mutants [--sample 120] [--seed 1] [--workers 2] [--all]
 
 Each change is made in a copy of the tree; of the rule tests only those that name a fitting statement are run: one that
 the changed place names, or one of the same area. The change is caught when such a test fails. Prints one line for each
@@ -150,7 +150,7 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="mutants", description="Whether the rule tests notice changed rules.")
     parser.add_argument("--sample", type=int, default=120, help="how many changes (default 120)")
     parser.add_argument("--seed", type=int, default=1, help="which ones (default 1)")
-    parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, help="processes at once")
+    parser.add_argument("--workers", type=int, default=2, help="processes at once (default 2)")
     parser.add_argument("--all", action="store_true", help="every change that the tool knows")
     options = parser.parse_args(arguments)
     mutations = chosen(options.sample, options.seed, everything=options.all)
