@@ -22,7 +22,7 @@ from services.rules.domain.moves.trade_checks import trade_used
 from services.rules.domain.moves.trade_listing import settlement_choice, trade_choices
 from services.rules.domain.options import DeedChoice, Option, OptionKind
 from services.rules.domain.state import ClaimsFrame, DecisionKind, GapFrame, PauseFrame, State
-from services.rules.domain.windows import anybody_raises, before_first_roll_only, moves_of, standing_moves
+from services.rules.domain.windows import Moves, anybody_raises, before_first_roll_only, moves_of, standing_moves
 
 List = Callable[[Edition, State, int, list[Option], Holdings], None]
 
@@ -66,13 +66,18 @@ def _by_window(
     if c.SellBuildings in moves:
         options.extend(held.raising(seat))
     if c.OpenAuction in moves or c.OfferTrade in moves:
-        _deals(edition, state, seat, options, kind, held)
+        _deals(edition, state, seat, options, kind, held, moves)
 
 
 def _deals(
-    edition: Edition, state: State, seat: int, options: list[Option], kind: DecisionKind, held: Holdings
+    edition: Edition,
+    state: State,
+    seat: int,
+    options: list[Option],
+    kind: DecisionKind,
+    held: Holdings,
+    moves: Moves,
 ) -> None:
-    moves = moves_of(edition)[kind]
     used = kind != "payment" and edition.own_auction != "mortgaged" and trade_used(edition, state, seat)
     if used:
         return
@@ -219,9 +224,11 @@ def _standing(edition: Edition, state: State, play_time_ms: int | None, options:
     gaps = has_gaps(edition) and is_gap_moment(state)
     pauses = not paused and edition.pause is not None
     claims = bool(state.rent_claims) and not paused and may_claim_rent(edition, state)
-    for seat, in_play in enumerate(state.in_play):
-        if not in_play or state.leaving[seat]:
-            continue
+    seats = [seat for seat, in_play in enumerate(state.in_play) if in_play and not state.leaving[seat]]
+    if not (raising or gaps or claims) and (not pauses or _may_all_ask_pause(state, seats)):
+        options.extend(_rights(tuple(seats), edition.give_up == "always", pauses))
+        return
+    for seat in seats:
         if raising:
             options.extend(held.raising(seat))
         if edition.give_up == "always":
@@ -232,6 +239,24 @@ def _standing(edition: Edition, state: State, play_time_ms: int | None, options:
             _rent_claims(state, seat, options)
         if pauses:
             _pause_votes(edition, state, play_time_ms, seat, options)
+
+
+def _may_all_ask_pause(state: State, seats: list[int]) -> bool:
+    """Whether no vote is on and no seat's vote has failed yet (BRA-TIME-12)."""
+    counters = state.counters
+    return state.vote is None and all([("game", "pause_failed", (seat,)) not in counters for seat in seats])
+
+
+@lru_cache(maxsize=2048)
+def _rights(seats: tuple[int, ...], surrender: bool, pauses: bool) -> tuple[Option, ...]:
+    """The usual standing rights, kept: they are the same after nearly every command."""
+    rights: list[Option] = []
+    for seat in seats:
+        if surrender:
+            rights.append(_plain(seat, "surrender"))
+        if pauses:
+            rights.append(_plain(seat, "ask_pause"))
+    return tuple(rights)
 
 
 def _rent_claims(state: State, seat: int, options: list[Option]) -> None:

@@ -50,7 +50,10 @@ def decision_opened(edition: Edition, state: State, event: DecisionOpened) -> No
     elif event.kind == "payment":
         top = state.agenda[-1]
         if isinstance(top, PaymentFrame) and top.fresh:
-            state.agenda[-1] = replace(top, fresh=False)
+            # Built, not replaced: that takes five times as long.
+            state.agenda[-1] = PaymentFrame(
+                top.id, top.payer, top.claims, top.reason, top.cell, top.card, top.tax_rate, False
+            )
     elif event.kind == "gap" and not isinstance(state.agenda[-1], GapFrame):
         _open_gap(state)
 

@@ -77,15 +77,16 @@ def build_choices(
     steps: list[BuildingChoice] = []
     levels, cash, costs, even = state.levels, state.cash[seat], edition.board.build_cost, edition.build_even
     houses, limited = edition.houses_under_hotel, edition.build_limit is not None
-    missing = [_kind_missing(state, seat, hotel=False), _kind_missing(state, seat, hotel=True), True]
     token = state.position[seat] if edition.build_where == "token" else NONE
     for group in groups:
-        low = min([levels[cell] for cell in group])
+        low = min([levels[cell] for cell in group]) if even else 0
         for cell in group:
             level = levels[cell]
-            if (even and level > low) or costs[cell] > cash or token not in (NONE, cell):
+            if costs[cell] > cash or level > houses or (even and level > low) or token not in (NONE, cell):
                 continue
-            if missing[(level >= houses) + (level > houses)] or (limited and _limit_used(edition, state, seat, cell)):
+            if _kind_missing(edition, state, seat, hotel=level == houses):
+                continue
+            if limited and _limit_used(edition, state, seat, cell):
                 continue
             steps.append(_choice(cell, level + 1, costs[cell]))
             if first:
@@ -93,11 +94,11 @@ def build_choices(
     return tuple(sorted(steps, key=_cell_of)) if len(groups) > 1 else tuple(steps)
 
 
-def _kind_missing(state: State, seat: int, *, hotel: bool) -> bool:
-    """Whether there is no such piece in the bank, or none for this seat."""
+def _kind_missing(edition: Edition, state: State, seat: int, *, hotel: bool) -> bool:
+    """Whether there is no such piece in the bank, or none for this seat (TAB-BUILD-12)."""
     if not (state.supply_hotels if hotel else state.supply_houses):
         return True
-    return bool(state.counters) and ("turn", "kind_locked", (seat, int(hotel))) in state.counters
+    return edition.supply_short == "claim_auction" and ("turn", "kind_locked", (seat, int(hotel))) in state.counters
 
 
 def _cell_of(choice: BuildingChoice) -> int:
@@ -134,6 +135,8 @@ def order_refusal(edition: Edition, state: State, seat: int, cells: tuple[int, .
     """Each step must be legal after the ones before it, all of one kind and within stock and cash (TAB-BUILD-12)."""
     if not cells:
         return refuse(edition, "bad_choice", "build_limit", "at least one street is built on")
+    if len(cells) == 1:
+        return build_refusal(edition, state, seat, cells[0])
     trial = state.copy()
     kinds = set()
     for cell in cells:

@@ -39,10 +39,12 @@ def may_ask_gap(edition: Edition, state: State, seat: int, held: Holdings) -> bo
     groups, mortgaged = held.groups[seat], held.mortgaged[seat]
     if not (groups or mortgaged) or seat == state.turn_seat or _has_asked(state, seat):
         return False
-    cash = state.cash[seat]
-    if any([redemption(edition, cell) <= cash for cell in mortgaged]):
-        return True
-    return bool(build_choices(edition, state, seat, groups, first=True))
+    if mortgaged:
+        # The cheapest deed costs least to redeem.
+        price = edition.board.price
+        if redemption(edition, min(mortgaged, key=price.__getitem__)) <= state.cash[seat]:
+            return True
+    return bool(groups and build_choices(edition, state, seat, groups, first=True))
 
 
 def ask_gap(play: Play, command: Command) -> Refusal | None:

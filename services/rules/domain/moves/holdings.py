@@ -14,8 +14,8 @@ from services.rules.domain.state import State
 
 Cells = tuple[int, ...]
 
-#: as many tables go on side by side without sorting anew
-KEPT = 2048
+#: as many tables go on side by side without sorting anew; some 3 kB each
+KEPT = 4096
 
 
 class Holdings:
@@ -36,7 +36,7 @@ class Holdings:
     )
 
     def __init__(
-        self, edition: Edition, seats: int, owners: Cells, levels: Cells, mortgages: Cells, supply: int
+        self, edition: Edition, seats: int, owners: Cells, levels: bytes, mortgages: Cells, supply: int
     ) -> None:
         board = edition.board
         self._edition, self._levels, self._mortgages, self._supply = edition, levels, mortgages, supply
@@ -101,7 +101,7 @@ def holdings_of(edition: Edition, state: State) -> Holdings:
         edition,
         len(state.in_play),
         tuple(state.owners),
-        tuple(state.levels),
+        bytes(state.levels),
         tuple(state.mortgaged_rounds),
         state.supply_houses,
     )
@@ -121,7 +121,7 @@ def step_down(cell: int, to_level: int, amount: int) -> BuildingChoice:
     return BuildingChoice(cell, to_level, amount)
 
 
-def _sales(edition: Edition, own: list[int], levels: Cells, supply: int) -> tuple[BuildingChoice, ...]:
+def _sales(edition: Edition, own: list[int], levels: bytes, supply: int) -> tuple[BuildingChoice, ...]:
     """Streets that may be sold down, with the level left and the refund (IND-BUILD-14 to -16, TAB-BUILD-13, -25, -26);
     under `hotel_group` the choices of a group with a hotel stand for the whole group, by its first cell
     (TAB-BUILD-15)."""
@@ -135,10 +135,11 @@ def _sales(edition: Edition, own: list[int], levels: Cells, supply: int) -> tupl
         if levels[cell] > highest.get(group, 0):
             highest[group] = levels[cell]
     choices: list[BuildingChoice] = []
+    together = unit == "hotel_group" and max(levels) > houses
     for cell in built:
         level, group = levels[cell], board.group_of_cell[cell]
         back = board.build_cost[cell] * edition.building_refund // 100
-        if unit == "hotel_group" and (highest[group] > houses or max([levels[other] for other in group]) > houses):
+        if together and (highest[group] > houses or max([levels[other] for other in group]) > houses):
             if cell == group[0] and set(group) <= set(own):
                 choices.extend(_group_sales(edition, group, levels, supply))
         elif unit == "cell":
@@ -152,16 +153,15 @@ def _sales(edition: Edition, own: list[int], levels: Cells, supply: int) -> tupl
     return tuple(choices)
 
 
-def _group_sales(edition: Edition, group: Cells, levels: Cells, supply: int) -> list[BuildingChoice]:
+def _group_sales(edition: Edition, group: Cells, levels: bytes, supply: int) -> list[BuildingChoice]:
     """A group with a hotel goes down together; the houses left under former hotels are in the bank, those that the
     sale frees included (TAB-BUILD-15)."""
     houses, back = edition.houses_under_hotel, refund(edition, group[0])
-    hotels = sum([levels[cell] > houses for cell in group])
     standing = [levels[cell] for cell in group if levels[cell] <= houses]
+    hotels, in_houses, in_all = len(group) - len(standing), sum(standing), sum([levels[cell] for cell in group])
     choices = []
     for to_level in range(houses + 1):
-        freed = sum([level - to_level for level in standing])
+        freed = in_houses - len(standing) * to_level
         if supply < 0 or to_level * hotels <= supply + freed:
-            amount = sum([back * (levels[cell] - to_level) for cell in group])
-            choices.append(step_down(group[0], to_level, amount))
+            choices.append(step_down(group[0], to_level, back * (in_all - len(group) * to_level)))
     return choices

@@ -35,13 +35,15 @@ def net_worth(edition: Edition, state: State, seat: int) -> int:
 
 def raisable(edition: Edition, state: State, seat: int) -> int:
     """Cash, the refund of every level, and half the price of every deed not mortgaged (TAB-DEBT-02), in units."""
-    board = edition.board
+    half_price, owners, levels, mortgaged = edition.board.half_price, state.owners, state.levels, state.mortgaged_rounds
+    mortgages = edition.mortgage is not None
     money = state.cash[seat]
-    for cell in board.deeds:
-        if state.owners[cell] == seat:
-            money += refund(edition, cell) * state.levels[cell]
-            if edition.mortgage is not None and not state.mortgaged_rounds[cell]:
-                money += board.half_price[cell]
+    for cell in edition.board.deeds:
+        if owners[cell] == seat:
+            if levels[cell]:
+                money += refund(edition, cell) * levels[cell]
+            if mortgages and not mortgaged[cell]:
+                money += half_price[cell]
     return money
 
 
