@@ -215,22 +215,15 @@ def _standing(edition: Edition, state: State, play_time_ms: int | None, options:
     """Rights of every seat in play, asked or not."""
     decision = state.decision
     paused = decision is not None and decision.kind == "paused"
-    raising = anybody_raises(edition, state)
-    gaps = has_gaps(edition) and is_gap_moment(state)
-    pauses = not paused and edition.pause is not None
-    claims = bool(state.rent_claims) and not paused and may_claim_rent(edition, state)
-    for seat, in_play in enumerate(state.in_play):
-        if not in_play or state.leaving[seat]:
-            continue
-        if raising:
-            options.extend(held.raising(seat))
-        if edition.give_up == "always":
-            options.append(_plain(seat, "surrender"))
-        if gaps and may_ask_gap(edition, state, seat, held):
-            options.append(_plain(seat, "ask_gap"))
-        if claims:
+    seats = tuple([seat for seat, in_play in enumerate(state.in_play) if in_play and not state.leaving[seat]])
+    options.extend(held.standing(seats, raise_cash=anybody_raises(edition, state)))
+    if has_gaps(edition) and is_gap_moment(state):
+        options.extend([_plain(seat, "ask_gap") for seat in seats if may_ask_gap(edition, state, seat, held)])
+    if state.rent_claims and not paused and may_claim_rent(edition, state):
+        for seat in seats:
             _rent_claims(state, seat, options)
-        if pauses:
+    if not paused and edition.pause is not None:
+        for seat in seats:
             _pause_votes(edition, state, play_time_ms, seat, options)
 
 

@@ -68,7 +68,7 @@ def _level_refusal(edition: Edition, state: State, seat: int, cell: int) -> Refu
 def build_choices(
     edition: Edition, state: State, seat: int, groups: Sequence[tuple[int, ...]], *, first: bool = False
 ) -> tuple[BuildingChoice, ...]:
-    """Streets that may be built on now, as build_refusal says of each (IND-BUILD-03, MET-BUILD-01, TAB-BUILD-05).
+    """Streets that may be built on now, as build_refusal says of each (IND-BUILD-03, -08, -10, MET-BUILD-01, TAB-BUILD-05).
 
     `groups`: the seat's whole ones that bear no mortgage. With `first` the one that was found first will do.
     """
@@ -90,7 +90,7 @@ def build_choices(
             steps.append(_choice(cell, level + 1, costs[cell]))
             if first:
                 return tuple(steps)
-    return tuple(sorted(steps, key=_cell_of)) if len(groups) > 1 else tuple(steps)
+    return tuple(sorted(steps, key=_cell_of))
 
 
 def _kind_missing(state: State, seat: int, *, hotel: bool) -> bool:
@@ -134,6 +134,8 @@ def order_refusal(edition: Edition, state: State, seat: int, cells: tuple[int, .
     """Each step must be legal after the ones before it, all of one kind and within stock and cash (TAB-BUILD-12)."""
     if not cells:
         return refuse(edition, "bad_choice", "build_limit", "at least one street is built on")
+    if len(cells) == 1:
+        return build_refusal(edition, state, seat, cells[0])
     trial = state.copy()
     kinds = set()
     for cell in cells:
