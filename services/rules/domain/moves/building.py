@@ -68,7 +68,8 @@ def _level_refusal(edition: Edition, state: State, seat: int, cell: int) -> Refu
 def build_choices(
     edition: Edition, state: State, seat: int, groups: Sequence[tuple[int, ...]], *, first: bool = False
 ) -> tuple[BuildingChoice, ...]:
-    """Streets that may be built on now, as build_refusal says of each (IND-BUILD-03, -08, -10, MET-BUILD-01, TAB-BUILD-05).
+    """Streets that may be built on now, as build_refusal says of each (IND-BUILD-03, -08, -10, MET-BUILD-01,
+    TAB-BUILD-05).
 
     `groups`: the seat's whole ones that bear no mortgage. With `first` the one that was found first will do.
     """

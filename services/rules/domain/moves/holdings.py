@@ -181,7 +181,8 @@ def _sales(edition: Edition, own: list[int], levels: Cells, supply: int) -> tupl
 def _group_sales(edition: Edition, group: Cells, levels: Cells, supply: int) -> list[BuildingChoice]:
     """A group with a hotel goes down together; the houses left under former hotels are in the bank, those that the
     sale frees included (TAB-BUILD-15)."""
-    houses, back = edition.houses_under_hotel, refund(edition, group[0])
+    first = min(group)
+    houses, back = edition.houses_under_hotel, refund(edition, first)
     hotels = sum([levels[cell] > houses for cell in group])
     standing = [levels[cell] for cell in group if levels[cell] <= houses]
     choices = []
@@ -189,5 +190,5 @@ def _group_sales(edition: Edition, group: Cells, levels: Cells, supply: int) -> 
         freed = sum([level - to_level for level in standing])
         if supply < 0 or to_level * hotels <= supply + freed:
             amount = sum([back * (levels[cell] - to_level) for cell in group])
-            choices.append(step_down(group[0], to_level, amount))
+            choices.append(step_down(first, to_level, amount))
     return choices
