@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -13,7 +14,7 @@ from services.rules.editions.shelf import with_overrides
 from tests.support.amount import amount
 from tests.support.bot_games import flat_edition, play_bots, seats_of
 from tests.support.overrides import random_overrides
-from tests.tools.games import PAGE, play_games
+from tests.tools.games import PAGES, play_games
 
 OTHERS = [edition.id for edition in load_catalogue().newest() if edition.id != "industry"]
 
@@ -64,9 +65,10 @@ def test_a_failed_or_endless_game_is_told() -> None:
     assert tally.row("tabletop") == "| `tabletop` | 4 | 2 | 0 | 0.0 % |  |  |  |  |\n"
 
 
-def test_the_page_of_the_editions_shows_all_of_them() -> None:
-    """docs/editions.md has a row with figures for every edition, and none failed."""
-    table = PAGE.read_text(encoding="utf-8").split("<!-- games: begin -->")[1]
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_the_pages_show_all_editions(page: Path) -> None:
+    """A row with figures for every edition, and none failed."""
+    table = page.read_text(encoding="utf-8").split("<!-- games: begin -->")[1]
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in table.splitlines() if line.startswith("| `")]
     assert [row[0].strip("`") for row in rows] == [edition.id for edition in load_catalogue().newest()]
     assert all(int(row[2]) >= 100 and row[3] == "0" for row in rows)

@@ -157,7 +157,9 @@ def test_without_a_holding_no_fifth_level() -> None:
     """IND-BUILD-08: though branches are left; the last holding can still be placed."""
     game = a_game(2).owning_group(0, "bakery", 4, 4, 4).at(0, 1).holdings_left(0, holder=1).managing(0)
     game.refused(0, c.Build((1,)), "no_supply", "IND-BUILD-08")
+    assert game.options("build") == []
     game = a_game(2).owning_group(0, "bakery", 4, 4, 4).at(0, 1).holdings_left(1, holder=1).managing(0)
+    assert game.option("build").buildings == (BuildingChoice(1, 5, 50),)
     game.do(0, c.Build((1,)))
     assert (game.level(1), game.supply[1]) == (5, 0)
 
@@ -199,6 +201,7 @@ def test_every_level_costs_the_same(group: str, cell: int, cost: int) -> None:
 def test_a_holding_needs_no_branch() -> None:
     """IND-BUILD-10: with no branch in the supply it is placed all the same, and a branch needs no holding."""
     game = a_game(2).owning_group(0, "bakery", 4, 4, 4).at(0, 1).branches_left(0, holder=1).managing(0)
+    assert game.option("build").buildings == (BuildingChoice(1, 5, 50),)
     game.do(0, c.Build((1,)))
     assert game.level(1) == 5
     game = a_game(2).owning_group(0, "bakery", 3, 3, 3).at(0, 1).holdings_left(0, holder=1).managing(0)

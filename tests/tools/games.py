@@ -4,7 +4,7 @@
 
 Shows how far it is on stderr; each edition ends with one JSON object on a line. Exit status 1 if a game failed, or if
 fewer than 95 in 100 of an edition's ended with a winner within the rounds. `--write` puts the figures of all editions
-into docs/editions.md.
+into docs/editions.md and README.md.
 """
 
 from __future__ import annotations
@@ -24,7 +24,9 @@ from tests.support.bot_games import STEP_MS, GameFailedError, GameRun, flat_edit
 
 #: games that must end with a winner, in percent
 LEAST_ENDED = 95
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "editions.md"
+ROOT = Path(__file__).resolve().parents[2]
+#: pages that show the table
+PAGES = (ROOT / "docs" / "editions.md", ROOT / "README.md")
 _BEGIN, _END = "<!-- games: begin -->\n", "<!-- games: end -->\n"
 _HEAD = """| edition | seats | games | failed | ended | median rounds | median minutes | median commands | ends |
 |---|---|---|---|---|---|---|---|---|
@@ -155,7 +157,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--edition", default="industry", help="edition, or all (industry)")
     parser.add_argument("--seats", default="4", help="bots at a table, as near as the edition allows, or any (4)")
     parser.add_argument("--seed", type=int, default=0, help="number of the first game (0)")
-    parser.add_argument("--write", action="store_true", help="write the table of docs/editions.md")
+    parser.add_argument("--write", action="store_true", help="write the table of docs/editions.md and README.md")
     parser.add_argument(
         "--rounds", type=int, default=1000, help="rounds after which a game counts as unfinished (1000)"
     )
@@ -172,7 +174,8 @@ def main(arguments: list[str] | None = None) -> int:
         rows.append(tally.row(name))
         holds = holds and tally.holds
     if chosen.write:
-        PAGE.write_text(written(PAGE.read_text(encoding="utf-8"), rows), encoding="utf-8")
+        for page in PAGES:
+            page.write_text(written(page.read_text(encoding="utf-8"), rows), encoding="utf-8")
     return 0 if holds else 1
 
 

@@ -220,43 +220,25 @@ def _standing(edition: Edition, state: State, play_time_ms: int | None, options:
     """Rights of every seat in play, asked or not."""
     decision = state.decision
     paused = decision is not None and decision.kind == "paused"
-    raising = anybody_raises(edition, state)
-    gaps = has_gaps(edition) and is_gap_moment(state)
-    pauses = not paused and edition.pause is not None
-    claims = bool(state.rent_claims) and not paused and may_claim_rent(edition, state)
-    seats = [seat for seat, in_play in enumerate(state.in_play) if in_play and not state.leaving[seat]]
-    if not (raising or gaps or claims) and (not pauses or _may_all_ask_pause(state, seats)):
-        options.extend(_rights(tuple(seats), edition.give_up == "always", pauses))
-        return
-    for seat in seats:
-        if raising:
-            options.extend(held.raising(seat))
-        if edition.give_up == "always":
-            options.append(_plain(seat, "surrender"))
-        if gaps and may_ask_gap(edition, state, seat, held):
-            options.append(_plain(seat, "ask_gap"))
-        if claims:
+    seats = tuple([seat for seat, in_play in enumerate(state.in_play) if in_play and not state.leaving[seat]])
+    options.extend(held.standing(seats, raise_cash=anybody_raises(edition, state)))
+    if has_gaps(edition) and is_gap_moment(state):
+        options.extend([_plain(seat, "ask_gap") for seat in seats if may_ask_gap(edition, state, seat, held)])
+    if state.rent_claims and not paused and may_claim_rent(edition, state):
+        for seat in seats:
             _rent_claims(state, seat, options)
-        if pauses:
+    if not paused and edition.pause is not None:
+        if _may_all_ask_pause(state, seats):
+            options.extend([_plain(seat, "ask_pause") for seat in seats])
+            return
+        for seat in seats:
             _pause_votes(edition, state, play_time_ms, seat, options)
 
 
-def _may_all_ask_pause(state: State, seats: list[int]) -> bool:
+def _may_all_ask_pause(state: State, seats: tuple[int, ...]) -> bool:
     """Whether no vote is on and no seat's vote has failed yet (BRA-TIME-12)."""
     counters = state.counters
     return state.vote is None and all([("game", "pause_failed", (seat,)) not in counters for seat in seats])
-
-
-@lru_cache(maxsize=2048)
-def _rights(seats: tuple[int, ...], surrender: bool, pauses: bool) -> tuple[Option, ...]:
-    """The usual standing rights, kept: they are the same after nearly every command."""
-    rights: list[Option] = []
-    for seat in seats:
-        if surrender:
-            rights.append(_plain(seat, "surrender"))
-        if pauses:
-            rights.append(_plain(seat, "ask_pause"))
-    return tuple(rights)
 
 
 def _rent_claims(state: State, seat: int, options: list[Option]) -> None:

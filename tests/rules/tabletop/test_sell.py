@@ -124,7 +124,7 @@ def test_without_a_hotel_in_the_group_houses_go_one_by_one() -> None:
     assert (game.level(37), game.level(39), game.supply) == (3, 4, (1, 12))
 
 
-@pytest.mark.parametrize(("stock", "greatest"), [(8, 4), (7, 3), (6, 3), (5, 2), (1, 0), (0, 0)])
+@pytest.mark.parametrize(("stock", "greatest"), [(12, 4), (8, 4), (7, 3), (6, 3), (5, 2), (1, 0), (0, 0)])
 def test_houses_that_stay_must_be_in_the_bank(stock: int, greatest: int) -> None:
     """TAB-BUILD-15: two hotels need 2k houses; a shortage lowers k but never blocks the sale."""
     game = tabletop().owning_group(0, "navy", 5, 5).branches_left(stock, 1).turn_of(0)
@@ -134,6 +134,16 @@ def test_houses_that_stay_must_be_in_the_bank(stock: int, greatest: int) -> None
         game.refused(0, c.SellBuildings((37,), greatest + 1), "no_supply", "TAB-BUILD-15", {"least": needed})
     game.do(0, c.SellBuildings((37,), greatest))
     assert game.supply[0] == stock - 2 * greatest
+
+
+def test_what_is_listed_for_a_group_with_a_hotel() -> None:
+    """TAB-BUILD-15: by its first street; what the street of four houses frees counts, and all levels are paid."""
+    game = tabletop().owning_group(0, "navy", 5, 4).branches_left(0, 1).turn_of(0)
+    choices = game.options("sell_buildings")[0].buildings
+    assert choices == (BuildingChoice(37, 0, 900), BuildingChoice(37, 1, 700), BuildingChoice(37, 2, 500))
+    game.refused(0, c.SellBuildings((37,), 3), "no_supply", "TAB-BUILD-15", {"least": 3})
+    game.do(0, c.SellBuildings((37,), 2))
+    assert (game.level(37), game.level(39), game.supply) == (2, 2, (0, 12))
 
 
 def test_houses_freed_by_the_same_action_count() -> None:

@@ -68,7 +68,8 @@ def _level_refusal(edition: Edition, state: State, seat: int, cell: int) -> Refu
 def build_choices(
     edition: Edition, state: State, seat: int, groups: Sequence[tuple[int, ...]], *, first: bool = False
 ) -> tuple[BuildingChoice, ...]:
-    """Streets that may be built on now, as build_refusal says of each (IND-BUILD-03, MET-BUILD-01, TAB-BUILD-05).
+    """Streets that may be built on now, as build_refusal says of each (IND-BUILD-03, -08, -10, MET-BUILD-01,
+    TAB-BUILD-05).
 
     `groups`: the seat's whole ones that bear no mortgage. With `first` the one that was found first will do.
     """
@@ -91,7 +92,7 @@ def build_choices(
             steps.append(_choice(cell, level + 1, costs[cell]))
             if first:
                 return tuple(steps)
-    return tuple(sorted(steps, key=_cell_of)) if len(groups) > 1 else tuple(steps)
+    return tuple(sorted(steps, key=_cell_of))
 
 
 def _kind_missing(edition: Edition, state: State, seat: int, *, hotel: bool) -> bool:

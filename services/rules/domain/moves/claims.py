@@ -27,12 +27,15 @@ def order_is_contested(play: Play, seat: int, cells: tuple[int, ...]) -> bool:
     edition, state = play.edition, play.state
     hotels = state.levels[cells[0]] == edition.houses_under_hotel
     stock = state.supply_hotels if hotels else state.supply_houses
-    held = holdings_of(edition, state)
-    rivals = {
-        other: _wanted(edition, state, other, held.groups[other], hotels=hotels)
-        for other, in_play in enumerate(state.in_play)
-        if in_play and other != seat and held.groups[other]
-    }
+    groups = holdings_of(edition, state).groups
+    others = [other for other, in_play in enumerate(state.in_play) if in_play and other != seat and groups[other]]
+    # Counting what each could buy costs far more than seeing that it cannot be too much.
+    if (
+        len(cells) + sum([_most_wanted(edition, state, other, groups[other], hotels=hotels) for other in others])
+        <= stock
+    ):
+        return False
+    rivals = {other: _wanted(edition, state, other, groups[other], hotels=hotels) for other in others}
     demand = sum(rivals.values())
     if demand == 0 or len(cells) + demand <= stock:
         return False
@@ -40,6 +43,16 @@ def order_is_contested(play: Play, seat: int, cells: tuple[int, ...]) -> bool:
     seats = tuple([other for other, count in rivals.items() if count])
     play.emit(ClaimsOpened(hotels, stock, seats, seat, cells))
     return True
+
+
+def _most_wanted(edition: Edition, state: State, seat: int, groups: Sequence[tuple[int, ...]], *, hotels: bool) -> int:
+    """A bound that `_wanted` never exceeds: the room on the streets, and what the cash would buy of the cheapest."""
+    levels, costs, houses = state.levels, edition.board.build_cost, edition.houses_under_hotel
+    cells = [cell for group in groups for cell in group if levels[cell] <= houses]
+    if not cells:
+        return 0
+    room = len(cells) if hotels else sum([houses - levels[cell] for cell in cells])
+    return min(room, state.cash[seat] // min([costs[cell] for cell in cells]))
 
 
 def _wanted(edition: Edition, state: State, seat: int, groups: Sequence[tuple[int, ...]], *, hotels: bool) -> int:

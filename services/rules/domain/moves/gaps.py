@@ -8,7 +8,6 @@ from services.rules.domain.moves.building import build_choices
 from services.rules.domain.moves.ending import open_gap
 from services.rules.domain.moves.holdings import Holdings, holdings_of
 from services.rules.domain.moves.money import charge
-from services.rules.domain.moves.mortgages import redemption
 from services.rules.domain.play import Play, refuse
 from services.rules.domain.refusals import Refusal
 from services.rules.domain.state import Claim, GapFrame, RentClaim, State, TurnFrame
@@ -39,11 +38,8 @@ def may_ask_gap(edition: Edition, state: State, seat: int, held: Holdings) -> bo
     groups, mortgaged = held.groups[seat], held.mortgaged[seat]
     if not (groups or mortgaged) or seat == state.turn_seat or _has_asked(state, seat):
         return False
-    if mortgaged:
-        # The cheapest deed costs least to redeem.
-        price = edition.board.price
-        if redemption(edition, min(mortgaged, key=price.__getitem__)) <= state.cash[seat]:
-            return True
+    if mortgaged and held.least_redemption(seat) <= state.cash[seat]:
+        return True
     return bool(groups and build_choices(edition, state, seat, groups, first=True))
 
 

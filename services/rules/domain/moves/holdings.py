@@ -9,6 +9,7 @@ from functools import lru_cache
 
 from services.rules.domain.edition import Edition
 from services.rules.domain.moves.money import refund
+from services.rules.domain.moves.mortgages import redemption
 from services.rules.domain.options import BuildingChoice, DeedChoice, Option
 from services.rules.domain.state import State
 
@@ -28,6 +29,8 @@ class Holdings:
         "_mortgages",
         "_own",
         "_raising",
+        "_redemption",
+        "_standing",
         "_supply",
         "bare",
         "free",
@@ -46,6 +49,8 @@ class Holdings:
                 own[owners[cell]].append(cell)
         self._own = own
         self._raising: list[tuple[Option, ...] | None] = [None] * seats
+        self._redemption: list[int | None] = [None] * seats
+        self._standing: dict[tuple[Cells, bool], tuple[Option, ...]] = {}
         self.groups: list[list[Cells]] = [[] for _ in range(seats)]
         bare: list[list[int]] = own
         if any(levels):
@@ -76,6 +81,27 @@ class Holdings:
         known = self._raising[seat]
         if known is None:
             known = self._raising[seat] = self._raise(seat)
+        return known
+
+    def standing(self, seats: Cells, *, raise_cash: bool) -> tuple[Option, ...]:
+        """What these seats may do whoever is asked: raise cash where the moment allows it, and give up (TAB-PHASE-01,
+        TAB-BANK-09)."""
+        known = self._standing.get((seats, raise_cash))
+        if known is None:
+            options: list[Option] = []
+            for seat in seats:
+                if raise_cash:
+                    options.extend(self.raising(seat))
+                if self._edition.give_up == "always":
+                    options.append(Option(seat, "surrender"))
+            known = self._standing[seats, raise_cash] = tuple(options)
+        return known
+
+    def least_redemption(self, seat: int) -> int:
+        """The cost of the seat's cheapest mortgaged deed, in units; it has one."""
+        known = self._redemption[seat]
+        if known is None:
+            known = self._redemption[seat] = min([redemption(self._edition, cell) for cell in self.mortgaged[seat]])
         return known
 
     def _raise(self, seat: int) -> tuple[Option, ...]:
@@ -156,12 +182,13 @@ def _sales(edition: Edition, own: list[int], levels: bytes, supply: int) -> tupl
 def _group_sales(edition: Edition, group: Cells, levels: bytes, supply: int) -> list[BuildingChoice]:
     """A group with a hotel goes down together; the houses left under former hotels are in the bank, those that the
     sale frees included (TAB-BUILD-15)."""
-    houses, back = edition.houses_under_hotel, refund(edition, group[0])
+    first = min(group)
+    houses, back = edition.houses_under_hotel, refund(edition, first)
     standing = [levels[cell] for cell in group if levels[cell] <= houses]
     hotels, in_houses, in_all = len(group) - len(standing), sum(standing), sum([levels[cell] for cell in group])
     choices = []
     for to_level in range(houses + 1):
         freed = in_houses - len(standing) * to_level
         if supply < 0 or to_level * hotels <= supply + freed:
-            choices.append(step_down(group[0], to_level, back * (in_all - len(group) * to_level)))
+            choices.append(step_down(first, to_level, back * (in_all - len(group) * to_level)))
     return choices

@@ -4,7 +4,7 @@ from services.rules.domain.commands import Command, SellToBank
 from services.rules.domain.edition import Edition
 from services.rules.domain.events import DeedMoved, MoneyMoved
 from services.rules.domain.folds.seats import debt_of
-from services.rules.domain.moves.asking import ask, close, stop_clocks
+from services.rules.domain.moves.asking import ask, close
 from services.rules.domain.moves.checks import bad_cell, group_built
 from services.rules.domain.moves.leaving import go_bankrupt
 from services.rules.domain.moves.money import bank_value, net_worth, raisable, settle
@@ -28,8 +28,6 @@ def run_payment(play: Play, frame: PaymentFrame) -> None:
     elif covered and on_turn_clock(edition, state, frame):
         ask(play, "payment", frame.payer, "turn")
     else:
-        if edition.turn_clock != "per_action":
-            stop_clocks(play, ("turn",))
         ask(play, "payment", frame.payer, "payment")
 
 

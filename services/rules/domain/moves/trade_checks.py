@@ -233,8 +233,8 @@ def _free_shape_refusal(edition: Edition, state: State, seat: int, action: Offer
         )
     percent = edition.trade_balance.allies if gift else edition.trade_balance.percent
     if percent:
-        sides = sorted((side_value(edition, state, give), side_value(edition, state, get)))
-        if not sides[0] or sides[0] * 100 < sides[1] * percent:
+        less, more = sorted((side_value(edition, state, give), side_value(edition, state, get)))
+        if not less or less * 100 < more * percent:
             return refuse(edition, "unbalanced", "trade_balance", "the sides are too far apart", {"least": percent})
     return None
 
@@ -310,7 +310,7 @@ def settlement_refusal(
             edition, "not_enough_cash", "trade_cash", "more than the own cash", {"greatest": state.cash[seat]}
         )
     percent = edition.trade_balance.percent
-    sides = sorted((side_value(edition, state, give), debt.total))
-    if percent and sides[0] * 100 < sides[1] * percent:
+    less, more = sorted((side_value(edition, state, give), debt.total))
+    if percent and less * 100 < more * percent:
         return refuse(edition, "unbalanced", "trade_balance", "too far from the debt", {"least": percent})
     return fees_refusal(edition, state, seat, creditor, received(give, debt), Basket(), ())
