@@ -109,13 +109,37 @@ def test_list_replaces_what_it_does_not_name() -> None:
     assert {due.table_id for due in deadlines.take_due(60_500, 10)} == {"kept", "new"}
 
 
-def test_heap_stays_small_while_tables_come_and_go() -> None:
+def test_what_the_list_does_not_name_is_gone_at_once_and_its_memory_when_its_time_comes() -> None:
+    deadlines = armed(("gone", 9, Deadline(1, 0, 60_000)), ("back", 9, Deadline(1, 0, 60_000)))
+    deadlines.begin_round()
+    assert deadlines.end_round() == 2
+    assert len(deadlines) == 0
+    assert deadlines.left("gone", 0) == []
+    # Nothing is known of it any more, so that news of any number counts.
+    deadlines.arm("back", 4, [Deadline(7, 10_000, 60_000)], GRACE_MS)
+    assert deadlines.take_due(60_500, 10) == []
+    assert deadlines.take_due(99_000, 10) == [Due("back", 7, 70_500)]
+    assert set(deadlines._tables) == {"back"}
+
+
+def test_a_list_that_was_broken_off_removes_nothing() -> None:
+    deadlines = armed(("a", 1, Deadline(1, 0, 60_000)), ("b", 1, Deadline(1, 0, 60_000)))
+    deadlines.begin_round()
+    deadlines.arm("a", 1, [Deadline(1, 0, 60_000)], GRACE_MS)
+    deadlines.begin_round()
+    deadlines.arm("b", 1, [Deadline(1, 0, 60_000)], GRACE_MS)
+    assert len(deadlines) == 2
+    assert deadlines.end_round() == 1
+    assert deadlines.take_due(60_500, 10) == [Due("b", 1, 60_500)]
+
+
+def test_agenda_stays_small_while_tables_come_and_go() -> None:
     deadlines = Deadlines()
     for number in range(50_000):
         deadlines.arm(f"t{number % 50}", number, [Deadline(number + 1, number, 300_000)], GRACE_MS)
         if number % 2:
             deadlines.arm(f"t{number % 50}", number, [], GRACE_MS)
-    assert len(deadlines._heap) < 1_200
+    assert len(deadlines._agenda) < 1_200
 
 
 def test_like_a_plain_list_over_random_runs() -> None:

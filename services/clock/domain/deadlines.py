@@ -1,17 +1,19 @@
 """Deadlines in force, and which of them are due.
 
-One entry of the heap for each table, at a moment that is never later than its first due deadline: most commands
-replace a deadline by a later one and so never touch the heap. An entry that turns out too early is moved on when its
-time comes.
+One entry of the agenda for each table, at a moment that is never later than its first due deadline: most commands
+replace a deadline by a later one and so never touch it. An entry that turns out too early is moved on when its time
+comes. A clock may hold a million deadlines, so that each table is a few packed numbers, in which the garbage
+collector has nothing to look through.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from heapq import heapify, heappop, heappush
+from dataclasses import dataclass, replace
+from struct import Struct
 from typing import NamedTuple
 
-_SPARE = 1_000
+from services.clock.domain.agenda import Agenda
 
 
 class Deadline(NamedTuple):
@@ -45,14 +47,22 @@ class _Armed(NamedTuple):
     fire_at_ms: int
 
 
-class _Table:
-    __slots__ = ("armed", "round", "scheduled_ms", "seq")
+class _Table(NamedTuple):
+    seq: int
+    round: int
+    scheduled_ms: int
+    armed: tuple[_Armed, ...]
 
-    def __init__(self) -> None:
-        self.seq = 0
-        self.round = 0
-        self.scheduled_ms: int | None = None
-        self.armed: tuple[_Armed, ...] = ()
+
+@dataclass(slots=True)
+class _Tally:
+    deadlines: int = 0
+    tables: int = 0
+
+
+# How they are kept: seq, round and scheduled_ms of a table, then each armed one.
+_HEAD = Struct("<QIq")
+_ARMED = Struct("<Qqqqq")
 
 
 class Deadlines:
@@ -64,77 +74,65 @@ class Deadlines:
 
     def __init__(self, *, retry_ms: int = 1_000) -> None:
         self._retry_ms = retry_ms
-        self._tables: dict[str, _Table] = {}
-        self._heap: list[tuple[int, str]] = []
-        self._count = 0
+        self._tables: dict[str, bytes] = {}
+        self._agenda = Agenda(self._scheduled_ms)
         self._round = 0
+        self._complete_round = 0
+        self._all = _Tally()
+        self._named = _Tally()
 
     def __len__(self) -> int:
-        return self._count
+        return self._all.deadlines
 
     def arm(self, table_id: str, seq: int, deadlines: Iterable[Deadline], grace_ms: int) -> None:
         """Takes over what is in force at a table after `seq`, all of it; older news than known changes nothing."""
-        table = self._tables.get(table_id)
+        table = self._find(table_id)
         if table is not None and seq < table.seq:
             return
         known = {item.deadline_id: item for item in table.armed} if table is not None else {}
         armed = tuple(_kept(known.get(item.deadline_id), _armed(item, grace_ms)) for item in deadlines)
-        if not armed:
+        if armed:
+            self._put(table_id, table, armed, seq, self._round)
+        else:
             self.forget(table_id)
-            return
-        if table is None:
-            table = self._tables[table_id] = _Table()
-        self._count += len(armed) - len(table.armed)
-        table.seq, table.armed, table.round = seq, armed, self._round
-        self._schedule(table_id, table)
 
     def forget(self, table_id: str) -> None:
         """Nothing is in force at the table."""
-        table = self._tables.pop(table_id, None)
+        table = self._find(table_id)
         if table is not None:
-            self._count -= len(table.armed)
+            del self._tables[table_id]
+            self._count(table, -1)
 
     def drop(self, table_id: str, deadline_id: int) -> None:
         """The deadline is no longer in force: it took effect, or the table says that it is stale."""
-        table = self._tables.get(table_id)
+        table = self._find(table_id)
         if table is None:
             return
         rest = tuple(item for item in table.armed if item.deadline_id != deadline_id)
-        if not rest:
+        if rest:
+            self._put(table_id, table, rest, table.seq, table.round)
+        else:
             self.forget(table_id)
-            return
-        self._count += len(rest) - len(table.armed)
-        table.armed = rest
 
     def next_ms(self) -> int | None:
         """A play time at which something may be due, and before which nothing is; None if nothing runs."""
-        while self._heap and self._is_void(*self._heap[0]):
-            heappop(self._heap)
-        return self._heap[0][0] if self._heap else None
+        first = self._agenda.first()
+        return None if first is None else first[0]
 
     def take_due(self, play_time_ms: int, limit: int) -> list[Due]:
         """At least `limit` of the deadlines due by now if there are as many, the longest due first."""
         found: list[Due] = []
-        while self._heap and self._heap[0][0] <= play_time_ms and len(found) < limit:
-            at_ms, table_id = heappop(self._heap)
-            if self._is_void(at_ms, table_id):
-                continue
-            table = self._tables[table_id]
-            retry_at_ms = play_time_ms + self._retry_ms
-            found += [
-                Due(table_id, item.deadline_id, item.due_ms) for item in table.armed if item.fire_at_ms <= play_time_ms
-            ]
-            table.armed = tuple(
-                item._replace(fire_at_ms=retry_at_ms) if item.fire_at_ms <= play_time_ms else item
-                for item in table.armed
-            )
-            table.scheduled_ms = None
-            self._schedule(table_id, table)
+        while len(found) < limit:
+            first = self._agenda.first()
+            if first is None or first[0] > play_time_ms:
+                break
+            self._agenda.pop()
+            found += self._take_table(first[1], play_time_ms)
         return found
 
     def left(self, table_id: str, play_time_ms: int) -> list[Left]:
         """Play time left of each deadline of a table: never negative, never more than its budget."""
-        table = self._tables.get(table_id)
+        table = self._find(table_id)
         if table is None:
             return []
         return [
@@ -145,32 +143,68 @@ class Deadlines:
     def begin_round(self) -> None:
         """Begins to take over a complete list of what is in force, by `arm`."""
         self._round += 1
+        self._named = _Tally()
 
     def end_round(self) -> int:
         """The list is complete: forgets the tables that neither it nor an update since named; says how many."""
-        gone = [table_id for table_id, table in self._tables.items() if table.round != self._round]
-        for table_id in gone:
-            self.forget(table_id)
-        return len(gone)
+        gone = self._all.tables - self._named.tables
+        # From now on they are passed over, and removed when their time comes: looking for them would hold up the rest.
+        self._complete_round = self._round
+        self._all = replace(self._named)
+        return gone
 
-    def _schedule(self, table_id: str, table: _Table) -> None:
-        first_ms = min(item.fire_at_ms for item in table.armed)
-        if table.scheduled_ms is None or first_ms < table.scheduled_ms:
-            table.scheduled_ms = first_ms
-            heappush(self._heap, (first_ms, table_id))
-            if len(self._heap) > 2 * len(self._tables) + _SPARE:
-                self._compact()
+    def _find(self, table_id: str) -> _Table | None:
+        data = self._tables.get(table_id)
+        if data is None:
+            return None
+        seq, named_in, scheduled_ms = _HEAD.unpack_from(data)
+        if named_in < self._complete_round:
+            return None
+        armed = tuple(map(_Armed._make, _ARMED.iter_unpack(data[_HEAD.size :])))
+        return _Table(seq, named_in, scheduled_ms, armed)
 
-    def _compact(self) -> None:
-        # Tables that end leave their entries behind; without this they would stay until their time comes.
-        self._heap = [
-            (table.scheduled_ms, table_id) for table_id, table in self._tables.items() if table.scheduled_ms is not None
-        ]
-        heapify(self._heap)
+    def _put(self, table_id: str, before: _Table | None, armed: tuple[_Armed, ...], seq: int, named_in: int) -> None:
+        """Keeps a table; an entry of the agenda that is early enough stays as it is."""
+        first_ms = min(item.fire_at_ms for item in armed)
+        scheduled_ms = first_ms
+        if before is not None:
+            scheduled_ms = min(before.scheduled_ms, first_ms)
+            self._count(before, -1)
+        table = _Table(seq, named_in, scheduled_ms, armed)
+        self._count(table, 1)
+        self._keep(table_id, table)
+        if before is None or scheduled_ms < before.scheduled_ms:
+            self._agenda.enter(scheduled_ms, table_id)
+            self._agenda.trim(self._tables, len(self._tables))
 
-    def _is_void(self, at_ms: int, table_id: str) -> bool:
-        table = self._tables.get(table_id)
-        return table is None or table.scheduled_ms != at_ms
+    def _take_table(self, table_id: str, play_time_ms: int) -> list[Due]:
+        """What is due at a table whose entry has just been taken out; enters it again for what comes next."""
+        table = self._find(table_id)
+        if table is None:
+            del self._tables[table_id]
+            return []
+        retry_at_ms = play_time_ms + self._retry_ms
+        due = [item for item in table.armed if item.fire_at_ms <= play_time_ms]
+        armed = tuple(
+            item._replace(fire_at_ms=retry_at_ms) if item.fire_at_ms <= play_time_ms else item for item in table.armed
+        )
+        first_ms = min(item.fire_at_ms for item in armed)
+        self._keep(table_id, table._replace(scheduled_ms=first_ms, armed=armed))
+        self._agenda.enter(first_ms, table_id)
+        return [Due(table_id, item.deadline_id, item.due_ms) for item in due]
+
+    def _keep(self, table_id: str, table: _Table) -> None:
+        head = _HEAD.pack(table.seq, table.round, table.scheduled_ms)
+        self._tables[table_id] = head + b"".join(_ARMED.pack(*item) for item in table.armed)
+
+    def _scheduled_ms(self, table_id: str) -> int | None:
+        data = self._tables.get(table_id)
+        return None if data is None else _HEAD.unpack_from(data)[2]
+
+    def _count(self, table: _Table, sign: int) -> None:
+        for tally in (self._all, self._named) if table.round == self._round else (self._all,):
+            tally.deadlines += sign * len(table.armed)
+            tally.tables += sign
 
 
 def _armed(deadline: Deadline, grace_ms: int) -> _Armed:
