@@ -5,29 +5,38 @@ is an async generator; where the client streams, `request` is an async iterator 
 for every failure that its contract names.
 """
 
+from services.kit.calls.addresses import Address, parse_addresses, resolve
 from services.kit.calls.call import Call
 from services.kit.calls.channel import Channel
 from services.kit.calls.contract import Contract, Method
 from services.kit.calls.dispatch import Dispatcher, Gate, Limits, as_service_error, shutting_down
 from services.kit.calls.local import LocalClient
 from services.kit.calls.remote import ChannelOptions, RemoteClient, open_channel
+from services.kit.calls.replicas import Following, OneReplica, RemoteReplicas, Replicas
 from services.kit.calls.serving import serve
 from services.kit.calls.stream import Stream
 
 __all__ = [
+    "Address",
     "Call",
     "Channel",
     "ChannelOptions",
     "Contract",
     "Dispatcher",
+    "Following",
     "Gate",
     "Limits",
     "LocalClient",
     "Method",
+    "OneReplica",
     "RemoteClient",
+    "RemoteReplicas",
+    "Replicas",
     "Stream",
     "as_service_error",
     "open_channel",
+    "parse_addresses",
+    "resolve",
     "serve",
     "shutting_down",
 ]
