@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -52,19 +54,24 @@ def build(
     clock_client: ClockCalls,
     stream: EventStream,
     bots_client: BotsClient | None = None,
+    now_s: Callable[[], float] = time.monotonic,
+    with_web: bool = True,
     telemetry: Telemetry | None = None,
 ) -> Gateway:
-    """The gateway. Clients and stream belong to the caller; the browser port opens and closes with the service."""
+    """The gateway. Clients and stream belong to the caller; the browser port opens and closes with the service.
+
+    `now_s` tells monotonic seconds; without `with_web` browsers are not served.
+    """
     telemetry = telemetry or Telemetry.off()
     probes = Probes(table_client, timeout_ms=settings.probe_timeout_ms)
-    hub = Hub(table_client, settings.watch_limits(), on_probe=probes.seen)
-    play_times = PlayTimes()
+    hub = Hub(table_client, settings.watch_limits(), on_probe=probes.seen, now_s=now_s)
+    play_times = PlayTimes(now_s)
     live = Live(stream, hub, {f"shard:{shard}": shard for shard in range(SHARDS)})
     instruments = Instruments(telemetry, hub, play_times)
     handler = GatewayHandler(
         table=table_client,
         submit=submit,
-        catalogue=ServicesCatalogue(rules_client, bots_client),
+        catalogue=ServicesCatalogue(rules_client, bots_client, now_s=now_s),
         hub=hub,
         probes=probes,
         play_times=play_times,
@@ -95,8 +102,9 @@ def build(
     service.add_background("presence", Presence(table_client, hub, period_ms=settings.presence_ms).run)
     service.add_background("reconcile", lambda: reconcile_for_ever(hub))
     service.add_background("drain", drain)
-    service.add_opener(web.start)
-    service.add_closer(web.stop)
+    if with_web:
+        service.add_opener(web.start)
+        service.add_closer(web.stop)
     return Gateway(service, web, hub)
 
 

@@ -168,6 +168,8 @@ async def build(
     stream: EventStream,
     applier: Caller[rules_pb.ApplyRequest, rules_pb.ApplyResponse] | None = None,
     database: Database | None = None,
+    wall: Wall | None = None,
+    chance: Chance | None = None,
     telemetry: Telemetry | None = None,
 ) -> Service:
     """The table service, connected to its store and not started yet; `local(DESCRIPTOR)` of it is a client.
@@ -177,7 +179,7 @@ async def build(
     stream belong to the caller. ServiceError `unreachable` when there is no store.
     """
     telemetry = telemetry or Telemetry.off()
-    wall = SystemWall()
+    wall = wall or SystemWall()
     store = SqlStore(database or open_database(settings.database_url), wall)
     await store.start()
     play_time = ClockPlayTime(find_clock, wall)
@@ -187,7 +189,7 @@ async def build(
         play_time=play_time,
         publisher=StreamPublisher(stream),
         wall=wall,
-        chance=SystemChance(),
+        chance=chance or SystemChance(),
         meter=Instruments(telemetry),
     )
     application = compose(outside, settings.options())
