@@ -12,7 +12,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import create_async_engine
 
 from services.clock.adapters import migrations as clock_migrations
-from services.kit.migrations import upgrade
+from services.kit.migrations import BusyError, upgrade
 from services.site.errors import CommandError
 from services.table.adapters import migrations as table_migrations
 
@@ -50,6 +50,8 @@ async def migrate(url: str, say: Callable[[str], None]) -> None:
             where = sa.select(sa.column("version_num", sa.String)).select_from(sa.table(version_table))
             revision = await run(partial(_scalar, where))
             say(f"migrate: {name} is at {revision}")
+    except BusyError as busy:
+        raise CommandError(f"{busy}; end what holds it (pg_stat_activity) and try again", status=1) from None
     except (SQLAlchemyError, OSError, TimeoutError) as error:
         cause = getattr(error, "orig", None) or error
         raise CommandError(f"the database does not do what it should ({type(cause).__name__})", status=1) from None

@@ -15,6 +15,11 @@ import sqlalchemy as sa
 from services.kit.logs import get_log
 
 _log = get_log(__name__)
+# Whoever waits for a table's lock makes all others wait behind him, commands too: rather give up and try again.
+_LOCK_LIMIT_MS = 1_000
+_TRIES = 30
+_PAUSE_S = 1.0
+_LOCK_NOT_AVAILABLE = "55P03"
 
 Run = Callable[[Callable[[sa.Connection], None]], Awaitable[object]]
 
@@ -28,10 +33,26 @@ async def upgrade(run: Run, *, versions: Path, version_table: str) -> None:
     `run` does its argument in one transaction on a connection (for asyncpg `AsyncConnection.run_sync`, for SQLite in
     a thread, say). On Postgres other processes that migrate the same tables wait for this one. Tables that a newer
     program has brought further are left alone: its revisions only add, until nothing old runs any more.
+
+    The site goes on meanwhile: a table that is locked too long by somebody else is tried again a little later. Raises
+    BusyError when that does not help.
     """
     lock = _locks.setdefault(asyncio.get_running_loop(), asyncio.Lock())
     async with lock:
-        await run(lambda connection: _upgrade(connection, versions, version_table))
+        for left in reversed(range(_TRIES)):
+            try:
+                await run(lambda connection: _upgrade(connection, versions, version_table))
+            except BusyError:
+                if not left:
+                    raise
+                _log.warning("migration_waits", version_table=version_table, tries_left=left)
+                await asyncio.sleep(_PAUSE_S)
+            else:
+                return
+
+
+class BusyError(RuntimeError):
+    """Somebody holds a lock on a table that is to be changed."""
 
 
 def _upgrade(connection: sa.Connection, versions: Path, version_table: str) -> None:
@@ -53,4 +74,11 @@ def _upgrade(connection: sa.Connection, versions: Path, version_table: str) -> N
     if present is not None and present not in known:
         _log.warning("schema_is_newer", version_table=version_table, revision=present)
         return
-    command.upgrade(config, "head")
+    if connection.dialect.name == "postgresql":
+        connection.execute(sa.text(f"SET LOCAL lock_timeout = {_LOCK_LIMIT_MS}"))
+    try:
+        command.upgrade(config, "head")
+    except sa.exc.DBAPIError as error:
+        if getattr(error.orig, "sqlstate", None) != _LOCK_NOT_AVAILABLE:
+            raise
+        raise BusyError(f"{version_table}: a table is locked by somebody else") from None
