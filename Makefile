@@ -10,7 +10,7 @@ PROTOS := $(shell find proto -name '*.proto' 2>/dev/null)
 TESTS ?= tests
 
 .DEFAULT_GOAL := help
-.PHONY: help setup proto proto-check proto-baseline fmt lint test test-full play demo bench profile rules-coverage \
+.PHONY: help setup proto proto-check proto-baseline fmt lint test test-full play play-distributed demo bench profile rules-coverage \
 	mutants games golden lock clean settings
 .DELETE_ON_ERROR:
 
@@ -53,7 +53,7 @@ setup: $(VENV)/.development gen/.stamp ## Make .venv with everything for develop
 lock: $(VENV)/.development ## Renew the lock files after a change of pyproject.toml
 	@$(BIN)/uv pip compile pyproject.toml --extra source --universal --python-version 3.11 --generate-hashes \
 		--no-emit-index-url --no-annotate --no-header -q -o requirements.lock
-	@$(BIN)/uv pip compile pyproject.toml --extra source --extra dev -c requirements.lock --universal \
+	@$(BIN)/uv pip compile pyproject.toml --extra source --extra local --extra dev -c requirements.lock --universal \
 		--python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header -q -o requirements-dev.lock
 
 # ---- contracts ----------------------------------------------------------------------------------------------------
@@ -114,6 +114,9 @@ profile: setup ## Show where the time of the embedded site goes
 
 play: gen/.stamp ## Start the whole site and print where to connect
 	@exec $(BIN)/magnate up
+
+play-distributed: setup ## Start a distributed site on this machine: two replicas of everything, Postgres and Redis
+	@exec $(BIN)/magnate up --distributed
 
 demo: gen/.stamp ## Play a whole game of four bots through the gateway, export and replay it (SEED=, EDITION=)
 	@exec $(BIN)/magnate demo --edition $(EDITION) $(if $(SEED),--seed $(SEED))

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from services.site.alone import ALONE
+from services.site.cluster.command import MAX_REPLICAS
 from services.site.demo import DEFAULT_SEED
 from services.site.terminal.texts import LANGUAGES
 
@@ -23,9 +24,12 @@ _UP = """\
 Without a name: the whole site in one process, with SQLite and no other server. With a name: that service alone, with
 Postgres, Redis and the other services where the settings say (magnate settings lists them).
 
+With --distributed: a process for each replica of each service on this machine, over a Postgres and a Redis of its own.
+
   magnate up
   MAGNATE_GATEWAY_PORT=7500 magnate up
   MAGNATE_DATABASE_URL=postgresql://... magnate up table
+  magnate up --distributed --replicas 3
 """
 _DEMO = """\
 Starts a site of its own on free ports, plays a game of bots through the gateway, tells it here as a watching client
@@ -75,6 +79,10 @@ def parser() -> argparse.ArgumentParser:
 
     up = command("up", "start the whole site, or one service of it", _UP)
     up.add_argument("part", nargs="?", choices=("all", *ALONE), default="all", help="what to start (default: all)")
+    up.add_argument("--distributed", action="store_true", help="replicas of every service, each a process")
+    up.add_argument(
+        "--replicas", type=_number(1, MAX_REPLICAS), default=2, help="replicas of each service (default: 2)"
+    )
     _demo_arguments(command("demo", "play a whole game of bots", _DEMO))
     _play_arguments(command("play", "play against bots in this terminal", _PLAY))
     replay = command("replay", "check an exported game", _REPLAY)

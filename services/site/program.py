@@ -17,6 +17,7 @@ from services.kit.server import StartError, run
 from services.kit.settings import SettingsError, known_settings, render_table
 from services.site.alone import ALONE, run_alone
 from services.site.arguments import parser
+from services.site.cluster.command import run_distributed
 from services.site.demo import DemoOptions, run_demo
 from services.site.embedded import Settings
 from services.site.errors import CommandError, in_words
@@ -58,7 +59,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _up(chosen: argparse.Namespace, environ: Mapping[str, str]) -> int:
     if chosen.part in ALONE:
+        if chosen.distributed:
+            raise CommandError("--distributed starts every service; it goes without a name", status=2)
         return run_alone(chosen.part)
+    if chosen.distributed:
+        return run(run_distributed(environ, chosen.replicas, _say))
     settings = Settings.load(environ)
     settings.site.configure_logs("site")
     return run(run_site(settings, SiteSettings.load(environ), _say))

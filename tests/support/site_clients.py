@@ -212,7 +212,7 @@ class People:
 
 @dataclass
 class Visitors:
-    """Makes guests for a site and closes their connections at the end."""
+    """Makes guests for a site, at one gateway after the other, and closes their connections at the end."""
 
     site: LiveSite
     channels: list[grpc.aio.Channel] = field(default_factory=list)
@@ -221,7 +221,7 @@ class Visitors:
         """A client without a session."""
         # A subchannel of its own: otherwise all channels of a process share one connection.
         channel = grpc.aio.insecure_channel(
-            self.site.address,
+            self.site.addresses[len(self.channels) % len(self.site.addresses)],
             options=[
                 ("grpc.use_local_subchannel_pool", 1),
                 ("grpc.initial_reconnect_backoff_ms", 50),

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import grpc
 import pytest
+from magnate.game.v1 import command_pb2
 from magnate.table.v1 import table_pb2
 from magnate.table.v1 import table_service_pb2 as pb
 
@@ -44,14 +45,22 @@ async def test_renewal_rotates_the_token_and_moves_the_expiry(tables: Tables) ->
     assert (await _who(tables, renewed.session_token)).session == renewed.session
 
 
-async def test_another_replica_notices_a_renewal_within_the_cache_time(store_url: str) -> None:
+async def test_another_replica_notices_a_renewal_at_once(store_url: str) -> None:
+    """But for commands, which it takes from a session that it remembers until the cache time is over."""
     one = await open_tables(store_url)
     two = await open_tables(store_url, clock=one.clock)
     old = await one.session()
-    await _who(two, old)
+    nowhere = (await _who(one, old)).session.session_id
+    command = command_pb2.Command(command_id="x", roll=command_pb2.Roll())
+    assert await refusal(two.submit(old, nowhere, command)) == "no_table"
     await one.client.RenewSession(pb.RenewSessionRequest(session_token=old))
+    assert await refusal(two.submit(old, nowhere, command)) == "no_table"
     one.clock.unix += UNLIMITED.session_cache_ms
-    assert await refusal(_who(two, old)) == "no_session"
+    assert await refusal(two.submit(old, nowhere, command)) == "no_session"
+    other = await one.session()
+    await _who(two, other)
+    await one.client.RenewSession(pb.RenewSessionRequest(session_token=other))
+    assert await refusal(_who(two, other)) == "no_session"
     await two.close()
     await one.close()
 

@@ -121,7 +121,7 @@ async def _tick(store: ClockStore, clock: HandClock) -> None:
 
 def _dump(server: PostgresServer, url: str) -> str:
     """Plain SQL that any Postgres from 14 on takes, without the orders to one program that reads it."""
-    program = server._server.bin_path / "pg_dump"
+    program = server.programs / "pg_dump"
     done = subprocess.run(
         [str(program), "--inserts", "--no-owner", "--no-privileges", "--no-comments", "--dbname", url],
         check=True,

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from ipaddress import ip_address
 from types import TracebackType
 from typing import Any, cast
 
@@ -13,11 +14,13 @@ import grpc
 from google.protobuf.descriptor import ServiceDescriptor
 from google.protobuf.message import DecodeError, Message
 
+from services.kit.calls.addresses import Address, parse_addresses
 from services.kit.calls.call import NO_METADATA
 from services.kit.calls.contract import Contract, Method
 from services.kit.calls.dispatch import Payload
 from services.kit.calls.local import DEFAULT_TIMEOUT_MS, cancelled
 from services.kit.errors import ServiceError, from_rpc_error
+from services.kit.settings import SettingsError
 from services.kit.telemetry import Telemetry, trace_headers
 
 
@@ -30,11 +33,12 @@ class ChannelOptions:
     keepalive_timeout_ms: int = 5_000
 
 
-def open_channel(target: str, options: ChannelOptions | None = None) -> grpc.aio.Channel:
-    """A channel to `host:port` (or any gRPC name); with several addresses behind a name, calls go round them."""
+def open_channel(addresses: str, options: ChannelOptions | None = None) -> grpc.aio.Channel:
+    """A channel to what an address setting names; calls go round the replicas. Raises SettingsError, also for several
+    names: only numbers can be listed here."""
     chosen = options or ChannelOptions()
     return grpc.aio.insecure_channel(
-        target,
+        _target(parse_addresses(addresses)),
         options=[
             ("grpc.max_receive_message_length", chosen.max_message_bytes),
             ("grpc.max_send_message_length", chosen.max_message_bytes),
@@ -48,6 +52,18 @@ def open_channel(target: str, options: ChannelOptions | None = None) -> grpc.aio
             ("grpc.service_config", json.dumps({"loadBalancingConfig": [{"round_robin": {}}]})),
         ],
     )
+
+
+def _target(addresses: Sequence[Address]) -> str:
+    if len(addresses) == 1:
+        return str(addresses[0])
+    try:
+        kinds = {ip_address(address.host).version for address in addresses}
+    except ValueError:
+        raise SettingsError("several addresses must be numbers, for example 10.0.0.1:7420,10.0.0.2:7420") from None
+    if len(kinds) > 1:
+        raise SettingsError("several addresses must be of one kind, IPv4 or IPv6")
+    return f"ipv{kinds.pop()}:" + ",".join(map(str, addresses))
 
 
 class RemoteClient:

@@ -13,7 +13,8 @@ from services.table.domain.shards import is_table_id, shard_of
 
 
 class Sessions:
-    """Finds sessions. Another replica's renewal of a token is noticed after `session_cache_ms` at the latest."""
+    """Finds sessions. `recall` is for commands, which are too many to ask the store each time: there, what another
+    replica did to a session is noticed after `session_cache_ms` at the latest."""
 
     def __init__(self, store: Store, wall: Wall, options: Options) -> None:
         self._store = store
@@ -22,20 +23,21 @@ class Sessions:
         self._known: OrderedDict[str, tuple[Session, int]] = OrderedDict()
 
     async def require(self, token: str) -> Session:
-        """The session of a token; refuses with `no_session`."""
-        now_ms = self._wall.unix_ms()
-        session_id = session_id_of(token)
-        if session_id is None or not is_table_id(session_id):
-            raise _no_session()
-        session = self._remembered(session_id, now_ms)
+        """The session of a token as the store has it; refuses with `no_session`."""
+        session_id = _id_in(token)
+        session = await self._store.load_session(shard_of(session_id), session_id)
         if session is None:
-            session = await self._store.load_session(shard_of(session_id), session_id)
-            if session is None:
-                raise _no_session()
-            self._remember(session, now_ms)
-        if session.is_over(now_ms) or not are_equal(session.token_hash, hash_of(token)):
+            self._known.pop(session_id, None)
             raise _no_session()
-        return session
+        now_ms = self._wall.unix_ms()
+        self._remember(session, now_ms)
+        return _checked(session, token, now_ms)
+
+    async def recall(self, token: str) -> Session:
+        """The same out of memory if it was looked up a moment ago."""
+        now_ms = self._wall.unix_ms()
+        session = self._remembered(_id_in(token), now_ms)
+        return await self.require(token) if session is None else _checked(session, token, now_ms)
 
     def forget(self, session: Session) -> None:
         """The session has changed: ask the store next time."""
@@ -52,6 +54,19 @@ class Sessions:
         self._known.move_to_end(session.session_id)
         if len(self._known) > self._options.session_cache_size:
             self._known.popitem(last=False)
+
+
+def _id_in(token: str) -> str:
+    session_id = session_id_of(token)
+    if session_id is None or not is_table_id(session_id):
+        raise _no_session()
+    return session_id
+
+
+def _checked(session: Session, token: str, now_ms: int) -> Session:
+    if session.is_over(now_ms) or not are_equal(session.token_hash, hash_of(token)):
+        raise _no_session()
+    return session
 
 
 def _no_session() -> RefusalError:

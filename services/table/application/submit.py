@@ -32,7 +32,7 @@ class Submit:
             stamp = self._commands.stamp(key)
             session_id = ""
             if token:
-                session_id = (await self._sessions.require(token)).session_id
+                session_id = (await self._sessions.recall(token)).session_id
                 self._limiter.take(session_id)
             _check(command)
         except RefusalError as refused:
