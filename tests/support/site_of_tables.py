@@ -166,9 +166,9 @@ class Tables:
             await self.store.close()
 
 
-def real_rules() -> Rules:
+def real_rules(**settings: int) -> Rules:
     """The rules service in this process."""
-    return RulesCalls(LocalClient(RULES, build_handler(RulesSettings())))
+    return RulesCalls(LocalClient(RULES, build_handler(RulesSettings(**settings))))  # type: ignore[arg-type]
 
 
 async def open_tables(

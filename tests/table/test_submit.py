@@ -16,7 +16,7 @@ from services.kit.errors import ServiceError, from_status
 from services.table.application.ports import TableKey
 from services.table.domain.buckets import Rate
 from services.table.domain.shards import shard_of
-from tests.support.site_of_tables import Tables, open_tables, refusal, with_options
+from tests.support.site_of_tables import Tables, open_tables, real_rules, refusal, with_options
 
 
 async def test_a_command_is_answered_with_its_events_when_it_is_in_the_log(tables: Tables) -> None:
@@ -242,6 +242,24 @@ async def test_replicas_that_race_do_one_command_for_each_decision(store_url: st
         assert sum(outcomes.values()) == 10
         assert set(outcomes) <= {"done", "stale_decision", "version_race"}
     assert len(await one.updates(table_id)) == 6
+    await two.close()
+    await one.close()
+
+
+async def test_a_replica_that_lags_far_behind_plays_on(store_url: str) -> None:
+    """Given a replica that keeps a state older than the snapshot in the store, and rules that have it no more, when a
+    command for the newest decision comes to it, then it is done: no replica stays behind for ever."""
+    options = with_options(snapshot_every=2)
+    one = await open_tables(store_url, options=options, rules=real_rules(kept_states=1))
+    two = await open_tables(store_url, options=options, clock=one.clock, stream=one.stream)
+    table_id, tokens = await one.running()
+    await one.play(table_id, tokens, 1, "one")
+    await two.play(table_id, tokens, 6, "two")
+    await one.running()
+    command = await one.next_command(table_id, "late")
+    done = await one.submit(tokens[command.seat], table_id, command)
+    assert done.last_seq == (await two.last(table_id)).last_seq
+    assert (await two.last(table_id)).command == command
     await two.close()
     await one.close()
 

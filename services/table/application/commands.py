@@ -139,6 +139,9 @@ class Commands:
         # A replica whose readings lag must not take play time back.
         play_time_ms = max(order.play_time_ms - hot.held_ms, hot.play_time_ms)
         answer = await self._apply(hot, order.command, play_time_ms)
+        if answer is None:
+            hot.is_loaded = False
+            return None
         if answer.HasField("refusal"):
             return await self._refused(hot, order, answer.refusal)
         applied = answer.applied
@@ -153,7 +156,10 @@ class Commands:
             await self._tell_finished(hot)
         return Done(row.first_seq, row.last_seq)
 
-    async def _apply(self, hot: HotTable, command: command_pb2.Command, play_time_ms: int) -> rules_pb.ApplyResponse:
+    async def _apply(
+        self, hot: HotTable, command: command_pb2.Command, play_time_ms: int
+    ) -> rules_pb.ApplyResponse | None:
+        """What the rules say; None when the state that is kept here is so old that nobody has it any more."""
         request = rules_pb.ApplyRequest(
             state=by_name(hot.key, hot.last_seq, hot.state_hash),
             command=command,
@@ -163,7 +169,10 @@ class Commands:
         answer = await self._rules.apply(request)
         if answer.HasField("state_needed"):
             self._meter.state_sent()
-            request.state.CopyFrom(await by_value(self._store, hot.key, hot.last_seq, hot.state_hash))
+            source = await by_value(self._store, hot.key, hot.last_seq, hot.state_hash)
+            if source is None:
+                return None
+            request.state.CopyFrom(source)
             answer = await self._rules.apply(request)
         if answer.HasField("state_needed"):
             raise RefusalError(Reason.INTERNAL, "the rules service does not take the state of this table")

@@ -16,12 +16,15 @@ def by_name(key: TableKey, seq: int, state_hash: bytes) -> rules_pb.StateSource:
     return rules_pb.StateSource(table_id=key.table_id, seq=seq, state_hash=state_hash)
 
 
-async def by_value(store: Store, key: TableKey, seq: int, state_hash: bytes) -> rules_pb.StateSource:
-    """The same state with the newest snapshot that is not behind it and the events since."""
+async def by_value(store: Store, key: TableKey, seq: int, state_hash: bytes) -> rules_pb.StateSource | None:
+    """The same state with the snapshot before it and the events since; None when the game has gone on so far that the
+    snapshot is of a later state."""
     found = await store.load_snapshot(key)
     if found is None:
         raise RefusalError(Reason.INTERNAL, "the table has no snapshot")
     snapshot_seq, snapshot = found
+    if snapshot_seq > seq:
+        return None
     source = by_name(key, seq, state_hash)
     source.snapshot = snapshot
     after = snapshot_seq
