@@ -24,7 +24,15 @@ T = TypeVar("T")
 _log = get_log(__name__)
 _LIMIT_S = 5.0
 _MAX_BATCH = 64
-_TROUBLE = (SQLAlchemyError, asyncpg.PostgresError, asyncpg.InterfaceError, OSError, TimeoutError)
+# The driver's internal error is what a connection gives that was lost at the wrong moment.
+_TROUBLE = (
+    SQLAlchemyError,
+    asyncpg.PostgresError,
+    asyncpg.InterfaceError,
+    asyncpg.InternalClientError,
+    OSError,
+    TimeoutError,
+)
 
 # One statement, one round trip, one commit: the version guards, then the rows whose guard held. A command id that is
 # in the log already cannot pass, for whoever put it there has moved the version on.
@@ -123,16 +131,26 @@ class PostgresDatabase:
         while self._waiting:
             batch = self._take()
             try:
-                done = await self._append([row for row, _ in batch])
-                for row, future in batch:
-                    _settle(future, row.table_id in done)
-            except asyncpg.PostgresError as error:
-                # Nothing of it is done. One row, or another replica's order of locks, must not fail the others.
-                await self._one_by_one(batch, error)
-            except _TROUBLE as error:
-                _log.warning("append_failed", error=type(error).__name__, rows=len(batch))
+                await self._append_batch(batch)
+            except Exception as error:
+                # Whatever it is: a table whose command waits takes no other one.
+                _log.exception("append_broken", error, rows=len(batch))
                 for _, future in batch:
                     _settle(future, unreachable(error))
+
+    async def _append_batch(self, batch: Sequence[tuple[LogRow, asyncio.Future[bool]]]) -> None:
+        try:
+            done = await self._append([row for row, _ in batch])
+            for row, future in batch:
+                _settle(future, row.table_id in done)
+        except asyncpg.PostgresError as error:
+            # One row, or another replica's order of locks, must not fail the others. What is done all the same, when
+            # the connection broke after the commit, fails its guard now and is found by its command id.
+            await self._one_by_one(batch, error)
+        except _TROUBLE as error:
+            _log.warning("append_failed", error=type(error).__name__, rows=len(batch))
+            for _, future in batch:
+                _settle(future, unreachable(error))
 
     def _take(self) -> list[tuple[LogRow, asyncio.Future[bool]]]:
         """The next rows for one statement: it does not see its own rows, so no table may be in it twice."""
