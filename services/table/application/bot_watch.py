@@ -95,8 +95,8 @@ class BotWatch:
             self._asked[key] = asked
 
     async def scan(self) -> bool:
-        """Takes up games that nobody watches, such as after a restart: some each time, so that it costs the same however
-        many there are. False when it has come to the last one, and will begin anew."""
+        """Takes up games that nobody watches, such as after a restart: some each time, so that it costs the same
+        however many there are. False when it has come to the last one, and will begin anew."""
         before_ms = self._wall.unix_ms() - self._quiet_ms
         games = await self._store.list_quiet(before_ms, self._scanned, _PAGE)
         for live in games:
