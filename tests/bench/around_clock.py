@@ -1,8 +1,9 @@
 """What stands around a clock that is measured: a table service and a gateway with nothing in them, and its stream.
 
 `python -m tests.bench.around_clock --redis URL`; prints `{"address": ...}`, then obeys lines of JSON: `tables` (so many
-have a deadline in force, far off), `runs` (wait for play time), `gone` (the clock is), `stream` (so many deadlines are armed and
-cancelled over the event stream), `outage_s` (probes hang for so long), `rate` and `seconds` (so many become due).
+have a deadline in force, far off), `runs` (wait for play time), `gone` (the clock is), `stream` (so many deadlines are
+armed or cancelled over the event stream), `outage_s` (probes hang for so long), `rate` and `seconds` (so many become
+due).
 """
 
 from __future__ import annotations

@@ -46,6 +46,12 @@ class LostNews:
         return None
 
 
+def _worker(listed: Any, news: Any, relist_ms: int) -> Worker:
+    positions: Any = None
+    instruments = Instruments(Telemetry.off())
+    return Worker(listed, news, positions, listed, instruments, Load(relist_ms=relist_ms))
+
+
 async def _until(listed: Listed, pages: int) -> None:
     async with asyncio.timeout(5):
         while len(listed.asked) < pages:
@@ -58,8 +64,7 @@ async def _until(listed: Listed, pages: int) -> None:
 async def test_the_list_is_read_at_once_only_at_the_start_and_after_a_loss() -> None:
     """IND-BOT-09: a lost turn is played, and looking for lost ones costs the same however many tables there are."""
     listed, news = Listed(), LostNews()
-    parts: Any = (listed, news, None, listed)
-    worker = Worker(*parts, Instruments(Telemetry.off()), Load(relist_ms=3_600_000))
+    worker = _worker(listed, news, relist_ms=3_600_000)
     running = asyncio.create_task(worker.run())
     await _until(listed, PAGES)
     assert (listed.asked, listed.played) == (["", "1", "2"], ["t0", "t1", "t2"])
@@ -72,8 +77,7 @@ async def test_the_list_is_read_at_once_only_at_the_start_and_after_a_loss() -> 
 
 async def test_between_two_pages_a_replica_rests() -> None:
     listed = Listed()
-    parts: Any = (listed, LostNews(), None, listed)
-    worker = Worker(*parts, Instruments(Telemetry.off()), Load(relist_ms=40))
+    worker = _worker(listed, LostNews(), relist_ms=40)
     running = asyncio.create_task(worker.run())
     begun_s = asyncio.get_running_loop().time()
     async with asyncio.timeout(10):
