@@ -122,12 +122,7 @@ class Settings:
             text = environ.get(described.env, "")
             if text.strip():
                 values[name] = described.read(text)
-        loaded = cls(**values)
-        loaded.check()
-        return loaded
-
-    def check(self) -> None:
-        """Raises SettingsError for values that do not go together; for classes that have such."""
+        return cls(**values)
 
     @classmethod
     def described(cls) -> dict[str, Setting]:

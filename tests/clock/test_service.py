@@ -20,7 +20,6 @@ from magnate.gateway.v1 import gateway_service_pb2 as gateway_pb
 from magnate.table.v1 import table_pb2
 from magnate.table.v1 import table_service_pb2 as table_pb
 
-from gateway.settings import GatewaySettings
 from services.clock.__main__ import GATEWAY, TABLE
 from services.clock.adapters.databases import open_database
 from services.clock.adapters.store import SqlStore
@@ -30,7 +29,7 @@ from services.clock.main import DESCRIPTOR, build
 from services.clock.settings import ClockSettings
 from services.kit.calls import Call, LocalClient, RemoteClient, open_channel
 from services.kit.errors import ServiceError
-from services.kit.server import Service
+from services.kit.server import Service, ServiceSettings
 from services.kit.settings import SettingsError
 from services.kit.streams_memory import MemoryStream
 from services.kit.streams_redis import RedisStream
@@ -232,7 +231,7 @@ class ClockProcess:
 async def test_killed_process_keeps_what_was_left(postgres_url: str, redis_url: str) -> None:
     """IND-TIME-20: with the real Postgres and Redis; the time in which there was no clock is given back."""
     surroundings = Surroundings()
-    around = Service("around", GatewaySettings(clock_token=TOKEN))
+    around = Service("around", ServiceSettings())
     around.add_handler(GATEWAY, surroundings)
     around.add_handler(TABLE, surroundings)
     await around.start(0)

@@ -49,12 +49,10 @@ class Position:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """This replica's share of the news, in order; whatever is not `done` goes to another replica after a while.
-    `is_incomplete`: something before it has been lost."""
+    """This replica's share of the news, in order; whatever is not `done` goes to another replica after a while."""
 
     items: tuple[Turn | Change, ...]
     done: Callable[[], Awaitable[None]]
-    is_incomplete: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,6 @@ from google.protobuf.message import Message
 
 from services.kit.calls.call import NO_METADATA, Call
 from services.kit.calls.contract import Contract, Method
-from services.kit.calls.guard import Guard
 from services.kit.errors import ServiceError
 from services.kit.logs import get_log
 from services.kit.telemetry import TRACE_HEADER, Telemetry
@@ -24,9 +23,6 @@ from services.kit.validation import validate
 
 # A handler may give a message, or the bytes of one that it has serialised before.
 Payload = Message | bytes
-
-# Hears of a call that the contract does not allow: its method, request, call and error.
-OnRefused = Callable[[Method, object, Call, ServiceError], Awaitable[None]]
 
 _log = get_log(__name__)
 _STACK_PERIOD_S = 60.0
@@ -105,8 +101,6 @@ class Gate:
 
 class Dispatcher:
     """The methods of one handler behind a gate. `draw_traces`: calls enter the site here and may begin a trace.
-    `guard` turns away whom the contract does not name; without one nobody is asked. `on_refused` is told of such a call
-    before its caller is.
 
     A request outside the limits of its contract does not reach the handler. Where the client streams, the messages
     are the handler's to check (`validate`), for one bad message should not end the stream. `answer_metadata` goes out
@@ -119,8 +113,6 @@ class Dispatcher:
         handler: object,
         *,
         gate: Gate | None = None,
-        guard: Guard | None = None,
-        on_refused: OnRefused | None = None,
         telemetry: Telemetry | None = None,
         draw_traces: bool = False,
         answer_metadata: Mapping[str, str] = NO_METADATA,
@@ -130,8 +122,6 @@ class Dispatcher:
             raise TypeError(f"{type(handler).__name__} lacks methods of {contract.name}: {', '.join(missing)}")
         self.contract = contract
         self.gate = gate or Gate()
-        self._guard = guard
-        self._on_refused = on_refused
         self._handler = handler
         self.telemetry = telemetry or Telemetry.off()
         self.draw_traces = draw_traces
@@ -146,7 +136,8 @@ class Dispatcher:
         try:
             run = cast(Callable[[object, Call], Awaitable[Payload]], getattr(self._handler, method.name))
             with _Observed(self, method, call):
-                await self._admit(method, request, call)
+                if not method.client_streaming:
+                    validate(cast(Message, request))
                 return await run(request, call)
         finally:
             self.gate.leave_call()
@@ -157,7 +148,8 @@ class Dispatcher:
         try:
             run = cast(Callable[[object, Call], AsyncIterator[Payload]], getattr(self._handler, method.name))
             with _Observed(self, method, call):
-                await self._admit(method, request, call)
+                if not method.client_streaming:
+                    validate(cast(Message, request))
                 async with aclosing(cast(Any, run(request, call))) as answers:
                     async for answer in answers:
                         yield answer
@@ -168,17 +160,6 @@ class Dispatcher:
             raise
         finally:
             self.gate.leave_stream()
-
-    async def _admit(self, method: Method, request: object, call: Call) -> None:
-        try:
-            if self._guard is not None:
-                self._guard.admit(method, call)
-            if not method.client_streaming:
-                validate(cast(Message, request))
-        except ServiceError as error:
-            if self._on_refused is not None:
-                await self._on_refused(method, request, call, error)
-            raise
 
 
 class _Observed:

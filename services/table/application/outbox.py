@@ -13,7 +13,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from magnate.game.v1 import update_pb2
 from magnate.table.v1 import table_pb2
 
 from services.kit.errors import ServiceError
@@ -21,13 +20,13 @@ from services.kit.logs import get_log
 from services.table.application.messages import table_message
 from services.table.application.options import Options
 from services.table.application.ports import Message, Meter, Publisher, Store, TableKey, Wall
-from services.table.application.turns import turns_of
-from services.table.domain.table import Status, Table
+from services.table.domain.table import Table
 
 _log = get_log(__name__)
 _MAX_BATCH = 256
 _FIRST_BACKOFF_S = 0.05
-_LAST_BACKOFF_S = 2.0
+# Probes come this way too: a long wait after the stream is back would be play time that nobody gets to play.
+_LAST_BACKOFF_S = 0.25
 _LAST_S = 2.0
 _RECOVERED_PER_PASS = 200
 _UPDATES_PER_PASS = 1_000
@@ -142,16 +141,7 @@ class Outbox:
                 self._behind.discard(key)
             for row in rows:
                 self.update_committed(key, row.last_seq, row.update)
-            await self._ask_bots(key)
             _log.info("published_again", table_id=game.table_id, after_seq=game.published_seq, updates=len(rows))
-
-    async def _ask_bots(self, key: TableKey) -> None:
-        """Whoever committed may have died before he told the bots."""
-        game = await self._store.load_game(key)
-        if game is not None and game.table.status == Status.RUNNING and not game.table.is_paused:
-            update = update_pb2.Update.FromString(game.last_update)
-            for turn in turns_of(key, game.table.bot_levels(), update):
-                self.bot_asked(turn)
 
     async def _publish_forever(self) -> None:
         backoff_s = _FIRST_BACKOFF_S
@@ -162,7 +152,8 @@ class Outbox:
             try:
                 await self._publish_batch()
             except ServiceError as error:
-                _log.warning("publish_failed", reason=error.reason, waiting=len(self._queue))
+                if backoff_s == _FIRST_BACKOFF_S:
+                    _log.warning("publish_failed", reason=error.reason, waiting=len(self._queue))
                 self._report()
                 await asyncio.sleep(backoff_s)
                 backoff_s = min(backoff_s * 2, _LAST_BACKOFF_S)
