@@ -31,20 +31,22 @@ async def serve(settings: GatewaySettings) -> int:
     stream = RedisStream(settings.redis_url)
     closers = [stream.close]
 
-    def client(descriptor: Any, address: str) -> Any:
-        channel = open_channel(address)
+    files = settings.tls()
+
+    def client(descriptor: Any, address: str, service: str) -> Any:
+        channel = open_channel(address, tls=files, service=service)
         closers.append(channel.close)
         return RemoteClient(descriptor, channel, telemetry=telemetry)
 
-    table = client(_TABLE, settings.table_address)
+    table = client(_TABLE, settings.table_address, "table")
     submit = StreamedSubmit(table, streams=settings.submit_streams, timeout_ms=settings.submit_timeout_ms)
     gateway = build(
         settings,
         table_client=table,
         submit=submit,
-        rules_client=client(_RULES, settings.rules_address),
-        clock_client=client(_CLOCK, settings.clock_address),
-        bots_client=client(_BOTS, settings.bots_address),
+        rules_client=client(_RULES, settings.rules_address, "rules"),
+        clock_client=client(_CLOCK, settings.clock_address, "clock"),
+        bots_client=client(_BOTS, settings.bots_address, "bots"),
         stream=stream,
         telemetry=telemetry,
     )

@@ -75,7 +75,7 @@ def build(
         hub=hub,
         probes=probes,
         play_times=play_times,
-        callers=Callers(settings.call_limits(), clock_token=settings.clock_token),
+        callers=Callers(settings.call_limits()),
         on_command=instruments.command,
     )
     service = Service(

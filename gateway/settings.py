@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gateway.application.callers import CallLimits
 from gateway.application.watch import WatchLimits
+from services.kit.calls import Proof, TlsFiles, clock_proofs
 from services.kit.server import ServiceSettings
-from services.kit.settings import setting
+from services.kit.settings import SettingsError, setting
+from services.kit.tls_settings import usable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -15,6 +18,10 @@ class GatewaySettings(ServiceSettings):
     """Settings of the gateway."""
 
     port: int = setting("MAGNATE_GATEWAY_PORT", 7400, "port of the gateway for native gRPC", low=0, high=65535)
+    port_certificate: str = setting(
+        "MAGNATE_GATEWAY_TLS_CERT", "", "PEM file of the certificate of the native port; empty: no TLS there"
+    )
+    port_key: str = setting("MAGNATE_GATEWAY_TLS_KEY", "", "PEM file of the key of that certificate")
     web_port: int = setting("MAGNATE_WEB_PORT", 7480, "port of the gateway for browsers", low=0, high=65535)
     web_origins: str = setting(
         "MAGNATE_WEB_ORIGINS", "", "origins whose pages may call the browser port, with commas between; * for all"
@@ -34,7 +41,10 @@ class GatewaySettings(ServiceSettings):
     clock_address: str = setting("MAGNATE_CLOCK_ADDRESS", "127.0.0.1:7430", "where the clock service is")
     bots_address: str = setting("MAGNATE_BOTS_ADDRESS", "127.0.0.1:7440", "where the bots service is")
     clock_token: str = setting(
-        "MAGNATE_CLOCK_TOKEN", "", "secret that lets the clock send probes through a gateway", secret=True
+        "MAGNATE_CLOCK_TOKEN",
+        "",
+        "secret by which gateways and tables know the clock; two with a comma between while it is changed",
+        secret=True,
     )
     submit_streams: int = setting(
         "MAGNATE_GATEWAY_SUBMIT_STREAMS", 2, "streams on which commands go to the table service", low=1, high=64
@@ -78,6 +88,22 @@ class GatewaySettings(ServiceSettings):
     trusted_hops: int = setting(
         "MAGNATE_TRUSTED_HOPS", 0, "proxies in front whose `x-forwarded-for` is believed", low=0, high=8
     )
+
+    def check(self) -> None:
+        self.tls()
+        self.port_tls()
+
+    def port_tls(self) -> TlsFiles | None:
+        """Clients show no certificate: their sessions say who they are."""
+        names = (self.port_certificate, self.port_key)
+        if not any(names):
+            return None
+        if not all(names):
+            raise SettingsError("MAGNATE_GATEWAY_TLS_CERT and MAGNATE_GATEWAY_TLS_KEY go together: both or none")
+        return usable(TlsFiles(*names))
+
+    def proofs(self) -> Sequence[Proof]:
+        return clock_proofs(self.clock_token)
 
     def watch_limits(self) -> WatchLimits:
         """Bounds of a watch."""

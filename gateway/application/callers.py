@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hmac
 import time
 from dataclasses import dataclass
 
@@ -42,13 +41,12 @@ class Caller:
 
 
 class Callers:
-    """Lets callers in. `clock_token` is what the clock shows for a probe; empty lets nobody probe."""
+    """Lets callers in."""
 
-    def __init__(self, limits: CallLimits, *, clock_token: str = "") -> None:
+    def __init__(self, limits: CallLimits) -> None:
         self._hops = limits.trusted_hops
         self._sessions = Rates(per_second=limits.session_per_second, burst=limits.session_burst)
         self._addresses = Rates(per_second=limits.address_per_second, burst=limits.address_burst)
-        self._clock_token = clock_token.encode()
 
     def admit(self, call: Call) -> Caller:
         """The caller with a token of a session; whether it is in force only the table service knows.
@@ -65,7 +63,7 @@ class Callers:
 
     def admit_anybody(self, call: Call) -> Caller:
         """The caller, with or without a token: for calls that need no session."""
-        _check_version(call)
+        check_version(call)
         metadata = call.metadata
         address = address_of(call.peer, metadata.get("x-forwarded-for", ""), trusted_hops=self._hops)
         if address != LOCAL:
@@ -74,15 +72,9 @@ class Callers:
                 raise refusals.overloaded("this address calls too often", wait_ms)
         return Caller(_token_of(metadata.get("authorization", "")), address)
 
-    def admit_clock(self, call: Call) -> None:
-        """Lets only the clock go on. PERMISSION_DENIED not_allowed."""
-        _check_version(call)
-        token = _token_of(call.metadata.get("authorization", "")).encode()
-        if not self._clock_token or not hmac.compare_digest(token, self._clock_token):
-            raise refusals.not_allowed("only the clock sends probes")
 
-
-def _check_version(call: Call) -> None:
+def check_version(call: Call) -> None:
+    """FAILED_PRECONDITION contract_version for a client that is too old or too new."""
     spoken = call.metadata.get(CONTRACT_KEY)
     if spoken is None or spoken == CONTRACT_VERSION:
         return

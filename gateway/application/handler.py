@@ -13,7 +13,7 @@ from magnate.table.v1 import table_pb2
 from magnate.table.v1 import table_service_pb2 as table_pb
 
 from gateway.application import refusals
-from gateway.application.callers import Caller, Callers
+from gateway.application.callers import Caller, Callers, check_version
 from gateway.application.frames import opened_frame
 from gateway.application.hub import Hub, Wish
 from gateway.application.play_time import PlayTimes
@@ -84,7 +84,7 @@ class GatewayHandler:
         )
 
     async def Probe(self, request: pb.ProbeRequest, call: Call) -> pb.ProbeResponse:
-        self._callers.admit_clock(call)
+        check_version(call)
         await _asked(self._probes.run(request.probe_id, timeout_ms=call.time_left_ms()))
         return pb.ProbeResponse()
 

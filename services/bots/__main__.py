@@ -41,7 +41,7 @@ async def serve(settings: BotsSettings) -> int:
     """Runs the bots until a signal; returns the exit status."""
     telemetry = settings.telemetry("bots")
     stream = RedisStream(settings.redis_url)
-    tables = open_channel(settings.table_address)
+    tables = open_channel(settings.table_address, tls=settings.tls(), service="table")
     client = RemoteClient(TABLE, tables, telemetry=telemetry)
     submitter: BatchCaller[table_pb.SubmitRequest, table_pb.SubmitResponse] = BatchCaller(
         open_stream=client.SubmitStream, wrap=_wrap, unwrap=_unwrap, name="submit"

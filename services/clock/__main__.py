@@ -10,7 +10,7 @@ from magnate.table.v1 import table_service_pb2
 
 from services.clock.main import build
 from services.clock.settings import ClockSettings
-from services.kit.calls import RemoteClient, open_channel
+from services.kit.calls import RemoteClient, bearer, open_channel
 from services.kit.server import run, run_services
 from services.kit.settings import SettingsError
 from services.kit.streams_redis import RedisStream
@@ -23,10 +23,11 @@ async def serve(settings: ClockSettings) -> int:
     """Runs the clock until a signal; returns the exit status."""
     telemetry = settings.telemetry("clock")
     stream = RedisStream(settings.redis_url)
-    tables, gateways = open_channel(settings.table_address), open_channel(settings.gateway_address)
+    tables = open_channel(settings.table_address, tls=settings.tls(), service="table")
+    gateways = open_channel(settings.gateway_address, tls=settings.gateway_tls(), service=settings.gateway_tls_name)
     service = build(
         settings,
-        table_client=RemoteClient(TABLE, tables, telemetry=telemetry),
+        table_client=RemoteClient(TABLE, tables, telemetry=telemetry, shows=bearer(settings.clock_token)),
         gateway_client=RemoteClient(GATEWAY, gateways, telemetry=telemetry),
         stream=stream,
         telemetry=telemetry,

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from services.clock.application.state import Pace
+from services.kit.calls import Proof, TlsFiles
 from services.kit.server import ServiceSettings
 from services.kit.settings import SettingsError, setting
+from services.kit.tls_settings import operators, usable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,8 +29,25 @@ class ClockSettings(ServiceSettings):
     )
     table_address: str = setting("MAGNATE_TABLE_ADDRESS", "127.0.0.1:7420", "where the table service is")
     gateway_address: str = setting("MAGNATE_GATEWAY_ADDRESS", "127.0.0.1:7400", "where the gateways are")
+    gateway_tls_authorities: str = setting(
+        "MAGNATE_GATEWAY_TLS_CA",
+        "",
+        "PEM file of the authorities by which a gateway's native port is checked; empty: no TLS there",
+    )
+    gateway_tls_name: str = setting(
+        "MAGNATE_GATEWAY_TLS_NAME", "gateway", "name that the certificate at a gateway's native port bears"
+    )
     clock_token: str = setting(
-        "MAGNATE_CLOCK_TOKEN", "", "secret that lets the clock send probes through a gateway", secret=True
+        "MAGNATE_CLOCK_TOKEN",
+        "",
+        "secret by which gateways and tables know the clock; two with a comma between while it is changed",
+        secret=True,
+    )
+    operators: str = setting(
+        "MAGNATE_OPERATORS",
+        "",
+        "operators who may make admin calls, each as NAME:DIGEST, the SHA-256 of his token in hex; commas between",
+        secret=True,
     )
     grace_ms: int = setting(
         "MAGNATE_GRACE_MS", 500, "play time after a deadline in which a command still counts", low=0, high=60_000
@@ -65,6 +85,20 @@ class ClockSettings(ServiceSettings):
     max_expiries: int = setting(
         "MAGNATE_CLOCK_MAX_EXPIRIES", 64, "deadlines that are being ended at a time", low=1, high=10_000
     )
+
+    def check(self) -> None:
+        self.tls()
+        self.gateway_tls()
+        self.proofs()
+
+    def gateway_tls(self) -> TlsFiles | None:
+        """The files of TLS to the gateways' native port; None without. Raises SettingsError."""
+        if not self.gateway_tls_authorities:
+            return None
+        return usable(TlsFiles(authorities=self.gateway_tls_authorities))
+
+    def proofs(self) -> Sequence[Proof]:
+        return operators(self.operators)
 
     def pace(self) -> Pace:
         """How often the clock does things. Raises SettingsError when it could never count anything."""

@@ -22,13 +22,25 @@ from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
 from services.kit import logs
-from services.kit.calls import Dispatcher, Gate, Limits, LocalClient, serve
+from services.kit.calls import (
+    Dispatcher,
+    Gate,
+    Guard,
+    Limits,
+    LocalClient,
+    Proof,
+    TlsFiles,
+    serve,
+    server_credentials,
+)
 from services.kit.calls.call import NO_METADATA
 from services.kit.calls.contract import Contract
+from services.kit.calls.dispatch import OnRefused
 from services.kit.ending import end_tasks
 from services.kit.errors import ServiceError
-from services.kit.settings import Settings, setting
+from services.kit.settings import setting
 from services.kit.telemetry import Telemetry, observable_value
+from services.kit.tls_settings import TlsSettings
 
 T = TypeVar("T")
 OnFailure = Literal["restart", "stop"]
@@ -45,7 +57,7 @@ _GC_THRESHOLDS = (10_000, 20, 20)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ServiceSettings(Settings):
+class ServiceSettings(TlsSettings):
     """What every service can be told; services add their own to it."""
 
     host: str = setting("MAGNATE_HOST", "127.0.0.1", "address that ports are opened on; 0.0.0.0 in a container")
@@ -66,6 +78,21 @@ class ServiceSettings(Settings):
     shutdown_grace_ms: int = setting(
         "MAGNATE_SHUTDOWN_GRACE_MS", 5_000, "time to finish what has begun before a stop", low=0, high=600_000
     )
+    health_port: int = setting(
+        "MAGNATE_HEALTH_PORT",
+        0,
+        "port that answers for the health of the service without TLS, for probes that know none; 0: none",
+        low=0,
+        high=65535,
+    )
+
+    def port_tls(self) -> TlsFiles | None:
+        """The files of TLS at the own port; None without. Raises SettingsError."""
+        return self.tls()
+
+    def proofs(self) -> Sequence[Proof]:
+        """How callers show who they are beside certificates. Raises SettingsError."""
+        return ()
 
     def telemetry(self, service: str) -> Telemetry:
         """The telemetry of a service with these settings."""
@@ -103,6 +130,7 @@ class Service:
         self.telemetry = telemetry or Telemetry.off()
         self.gate = Gate(limits or Limits(max_calls=settings.max_calls, max_streams=settings.max_streams))
         self.failed = asyncio.Event()
+        self._guard = Guard(settings.proofs())
         self._draw_traces = draw_traces
         self._answer_metadata = answer_metadata
         self._log = logs.get_log(__name__).bind(part=name)
@@ -112,26 +140,31 @@ class Service:
         self._openers: list[Callable[[], Awaitable[object]]] = []
         self._closers: list[Callable[[], Awaitable[object]]] = []
         self._tasks: list[asyncio.Task[None]] = []
-        self._server: grpc.aio.Server | None = None
+        self._servers: list[grpc.aio.Server] = []
         self._health = health.aio.HealthServicer()
         self._stopping = False
         self._port = 0
         self._observe()
 
-    def add_handler(self, descriptor: ServiceDescriptor, handler: object) -> None:
-        """Puts a handler of a contract on this service; before the start."""
+    def add_handler(
+        self, descriptor: ServiceDescriptor, handler: object, *, on_refused: OnRefused | None = None
+    ) -> None:
+        """Puts a handler of a contract on this service; before the start. `on_refused` is told of calls that do not
+        reach it: callers whom the contract does not name, requests outside its limits."""
         self._dispatchers[descriptor.full_name] = Dispatcher(
             Contract.of(descriptor),
             handler,
             gate=self.gate,
+            guard=self._guard,
+            on_refused=on_refused,
             telemetry=self.telemetry,
             draw_traces=self._draw_traces,
             answer_metadata=self._answer_metadata,
         )
 
-    def local(self, descriptor: ServiceDescriptor) -> LocalClient:
-        """A client in this process, behind the same gate as the port."""
-        return LocalClient(descriptor, self.dispatcher(descriptor))
+    def local(self, descriptor: ServiceDescriptor, *, caller: str = "") -> LocalClient:
+        """A client in this process for the service of the name `caller`, behind the same gate as the port."""
+        return LocalClient(descriptor, self.dispatcher(descriptor), caller=caller)
 
     def dispatcher(self, descriptor: ServiceDescriptor) -> Dispatcher:
         """The methods of a registered handler, for a port of another kind."""
@@ -173,7 +206,7 @@ class Service:
             raise StartError(f"{self.name}: cannot start: {error}") from None
         for name, run, on_failure in self._work:
             self._tasks.append(asyncio.create_task(self._keep_running(name, run, on_failure), name=name))
-        if self._server is not None:
+        if self._servers:
             self._tasks.append(asyncio.create_task(self._watch_health(), name="health"))
         self._log.info("service_started", port=self._port)
 
@@ -186,8 +219,8 @@ class Service:
         await self._health.enter_graceful_shutdown()
         # Streams get the first half to say goodbye, so that those which do not leave time for the calls.
         draining = asyncio.create_task(self.gate.close_streams(grace_s / 2))
-        if self._server is not None:
-            await self._server.stop(grace_s)
+        if self._servers:
+            await asyncio.gather(*(server.stop(grace_s) for server in self._servers))
         else:
             await self._wait_for_calls(grace_s)
         await draining
@@ -213,20 +246,33 @@ class Service:
                 ("grpc.http2.min_recv_ping_interval_without_data_ms", 5_000),
             ]
         )
+        files = self.settings.port_tls()
         for dispatcher in self._dispatchers.values():
-            serve(server, dispatcher)
-        health_pb2_grpc.add_HealthServicer_to_server(self._health, server)
+            serve(server, dispatcher, certified=files is not None and bool(files.authorities))
         names = [*self._dispatchers, health.SERVICE_NAME, reflection.SERVICE_NAME]
         reflection.enable_server_reflection(names, server)
+        self._port = await self._listen(server, port, files)
+        if self.settings.health_port:
+            await self._listen(grpc.aio.server(options=[("grpc.so_reuseport", 0)]), self.settings.health_port, None)
+        await self._health.set(LIVE, health_pb2.HealthCheckResponse.SERVING)
+        await self._report(ready=not self._checks)
+
+    async def _listen(self, server: grpc.aio.Server, port: int, files: TlsFiles | None) -> int:
+        """Starts a server that also answers for the health of the service; the port that it got."""
+        health_pb2_grpc.add_HealthServicer_to_server(self._health, server)
         address = f"{self.settings.host}:{port}"
         try:
-            self._port = server.add_insecure_port(address)
+            if files is None:
+                opened = server.add_insecure_port(address)
+            else:
+                opened = server.add_secure_port(address, server_credentials(files))
             await server.start()
         except RuntimeError:
             raise StartError(f"{self.name}: cannot open {address}; is it in use, or not an address of here?") from None
-        self._server = server
-        await self._health.set(LIVE, health_pb2.HealthCheckResponse.SERVING)
-        await self._report(ready=not self._checks)
+        except OSError as error:
+            raise StartError(f"{self.name}: cannot read the files of TLS ({error})") from None
+        self._servers.append(server)
+        return opened
 
     async def _watch_health(self) -> None:
         was_ready = not self._checks

@@ -122,7 +122,12 @@ class Settings:
             text = environ.get(described.env, "")
             if text.strip():
                 values[name] = described.read(text)
-        return cls(**values)
+        loaded = cls(**values)
+        loaded.check()
+        return loaded
+
+    def check(self) -> None:
+        """Raises SettingsError for values that do not go together; for classes that have such."""
 
     @classmethod
     def described(cls) -> dict[str, Setting]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import fcntl
 import os
-import secrets
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
@@ -58,13 +57,13 @@ class Settings:
         )
 
     def embedded(self, folder: Path) -> Settings:
-        """The same for one process: its database lies in the folder, and only the clock of this process may probe."""
-        url, token = f"sqlite:///{folder / _DATABASE}", self.gateway.clock_token or secrets.token_hex(16)
+        """The same for one process: its database lies in the folder, and no clock but its own is known."""
+        url = f"sqlite:///{folder / _DATABASE}"
         return replace(
             self,
-            table=replace(self.table, database_url=url),
-            clock=replace(self.clock, database_url=url, clock_token=token),
-            gateway=replace(self.gateway, clock_token=token),
+            table=replace(self.table, database_url=url, clock_token=""),
+            clock=replace(self.clock, database_url=url),
+            gateway=replace(self.gateway, clock_token=""),
         )
 
     def private(self, *, think_ms: int = 0) -> Settings:
@@ -103,37 +102,38 @@ async def compose(settings: Settings, folder: Path) -> Site:
     # All readers share this loop, so that none falls far behind; what waits for them takes memory.
     stream = MemoryStream(capacity=256)
     rules = services.rules.main.build(settings.rules, telemetry=telemetry)
-    rules_client = rules.local(services.rules.main.DESCRIPTOR)
+    rules_client = rules.local(services.rules.main.DESCRIPTOR, caller="table")
     clocks: list[Service] = []
     table = await services.table.main.build(
         settings.table,
         rules_client=rules_client,
-        find_clock=lambda: clocks[0].local(services.clock.main.DESCRIPTOR),
+        find_clock=lambda: clocks[0].local(services.clock.main.DESCRIPTOR, caller="table"),
         stream=stream,
         telemetry=telemetry,
     )
-    table_client = table.local(services.table.main.DESCRIPTOR)
+    bots_table = table.local(services.table.main.DESCRIPTOR, caller="bots")
+    edge_table = table.local(services.table.main.DESCRIPTOR, caller="gateway")
     bots = services.bots.main.build(
         settings.bots,
-        table_client=table_client,
-        submitter=LocalCaller(table_client.Submit),
+        table_client=bots_table,
+        submitter=LocalCaller(bots_table.Submit),
         stream=stream,
         telemetry=telemetry,
     )
     edge = gateway.main.build(
         settings.gateway,
-        table_client=table_client,
-        submit=table_client.Submit,
-        rules_client=rules_client,
+        table_client=edge_table,
+        submit=edge_table.Submit,
+        rules_client=rules.local(services.rules.main.DESCRIPTOR, caller="gateway"),
         clock_client=_Late(clocks),
-        bots_client=bots.local(services.bots.main.DESCRIPTOR),
+        bots_client=bots.local(services.bots.main.DESCRIPTOR, caller="gateway"),
         stream=stream,
         telemetry=telemetry,
     )
     clock = services.clock.main.build(
         settings.clock,
-        table_client=table_client,
-        gateway_client=edge.service.local(gateway.main.DESCRIPTOR),
+        table_client=table.local(services.table.main.DESCRIPTOR, caller="clock"),
+        gateway_client=edge.service.local(gateway.main.DESCRIPTOR, caller="clock"),
         stream=stream,
         telemetry=telemetry,
     )
@@ -204,5 +204,6 @@ class _Late:
         self._clocks = clocks
 
     def WatchPlayTime(self, request: clock_service_pb2.WatchPlayTimeRequest) -> Stream:
-        stream: Stream = self._clocks[0].local(services.clock.main.DESCRIPTOR).WatchPlayTime(request)
+        clock = self._clocks[0].local(services.clock.main.DESCRIPTOR, caller="gateway")
+        stream: Stream = clock.WatchPlayTime(request)
         return stream

@@ -43,8 +43,8 @@ async def serve(settings: TableSettings) -> int:
     """Runs the table service until a signal; returns the exit status."""
     telemetry = settings.telemetry("table")
     stream = RedisStream(settings.redis_url)
-    rules = open_channel(settings.rules_address)
-    clock = open_channel(settings.clock_address)
+    rules = open_channel(settings.rules_address, tls=settings.tls(), service="rules")
+    clock = open_channel(settings.clock_address, tls=settings.tls(), service="clock")
     rules_client = RemoteClient(RULES, rules, telemetry=telemetry)
     clock_client = RemoteClient(CLOCK, clock, telemetry=telemetry)
     applier: BatchCaller[rules_pb.ApplyRequest, rules_pb.ApplyResponse] = BatchCaller(

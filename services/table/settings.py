@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from services.kit.calls import Proof, clock_proofs
 from services.kit.server import ServiceSettings
 from services.kit.settings import setting
+from services.kit.tls_settings import operators
 from services.table.application.options import Options
 from services.table.domain.buckets import Rate
 
@@ -27,6 +30,18 @@ class TableSettings(ServiceSettings):
     )
     rules_address: str = setting("MAGNATE_RULES_ADDRESS", "127.0.0.1:7410", "where the rules service is")
     clock_address: str = setting("MAGNATE_CLOCK_ADDRESS", "127.0.0.1:7430", "where the clock service is")
+    clock_token: str = setting(
+        "MAGNATE_CLOCK_TOKEN",
+        "",
+        "secret by which gateways and tables know the clock; two with a comma between while it is changed",
+        secret=True,
+    )
+    operators: str = setting(
+        "MAGNATE_OPERATORS",
+        "",
+        "operators who may make admin calls, each as NAME:DIGEST, the SHA-256 of his token in hex; commas between",
+        secret=True,
+    )
     grace_ms: int = setting(
         "MAGNATE_GRACE_MS", 500, "play time after a deadline in which a command still counts", low=0, high=60_000
     )
@@ -96,6 +111,13 @@ class TableSettings(ServiceSettings):
     submits_per_second: float = setting(
         "MAGNATE_LIMIT_SUBMITS_PER_SECOND", 100.0, "commands that one session may give in the long run", low=0.001
     )
+
+    def check(self) -> None:
+        self.tls()
+        self.proofs()
+
+    def proofs(self) -> Sequence[Proof]:
+        return [*clock_proofs(self.clock_token), *operators(self.operators)]
 
     def options(self) -> Options:
         """What of these the use cases are told."""

@@ -54,7 +54,7 @@ _MAX_IN_FLIGHT = 1024
 _DIGEST = hashlib.sha256(b"hollow").digest()
 
 
-class _Hollow:
+class Hollow:
     """Has all methods of any contract; those that are not called are nothing."""
 
     def __getattr__(self, name: str) -> Any:
@@ -63,7 +63,7 @@ class _Hollow:
         return lambda request, call: None
 
 
-class HollowRules(_Hollow):
+class HollowRules(Hollow):
     """Answers with what the rules answered in the recorded game. The number of the command stands for the state's."""
 
     def __init__(self, recording: Recording) -> None:
@@ -96,7 +96,7 @@ class HollowRules(_Hollow):
         )
 
 
-class HollowTable(_Hollow):
+class HollowTable(Hollow):
     """Asks the rules, commits, publishes."""
 
     def __init__(self, recording: Recording, apply: Any, database: Database, stream: EventStream) -> None:
@@ -169,7 +169,7 @@ class HollowTable(_Hollow):
         return table_pb.SubmitResponse(first_seq=row.first_seq, last_seq=row.last_seq)
 
 
-class HollowGateway(_Hollow):
+class HollowGateway(Hollow):
     """Passes commands on, and what the stream brings to whoever watches."""
 
     def __init__(self, table: Any, submit: Any, stream: EventStream) -> None:

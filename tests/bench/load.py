@@ -50,14 +50,14 @@ class Connection:
             )
         return await start(request, metadata=_headers(token), timeout=10)
 
-    def watch(self, token: str, table_ids: list[str]) -> Any:
-        """Opens a watch of tables."""
+    def watch(self, token: str, table_ids: list[str], after_seq: int | None = None) -> Any:
+        """Opens a watch of tables, from after this number on or else with a snapshot."""
         start: Any = self.channel.unary_stream(
             _PATH + "Watch",
             request_serializer=pb.WatchRequest.SerializeToString,
             response_deserializer=pb.WatchResponse.FromString,
         )
-        targets = [pb.WatchTarget(table_id=table_id) for table_id in table_ids]
+        targets = [pb.WatchTarget(table_id=table_id, after_seq=after_seq) for table_id in table_ids]
         return start(pb.WatchRequest(targets=targets), metadata=_headers(token))
 
     async def session(self, name: str) -> str:

@@ -20,6 +20,7 @@ from magnate.gateway.v1 import gateway_service_pb2 as gateway_pb
 from magnate.table.v1 import table_pb2
 from magnate.table.v1 import table_service_pb2 as table_pb
 
+from gateway.settings import GatewaySettings
 from services.clock.__main__ import GATEWAY, TABLE
 from services.clock.adapters.databases import open_database
 from services.clock.adapters.store import SqlStore
@@ -29,7 +30,7 @@ from services.clock.main import DESCRIPTOR, build
 from services.clock.settings import ClockSettings
 from services.kit.calls import Call, LocalClient, RemoteClient, open_channel
 from services.kit.errors import ServiceError
-from services.kit.server import Service, ServiceSettings
+from services.kit.server import Service
 from services.kit.settings import SettingsError
 from services.kit.streams_memory import MemoryStream
 from services.kit.streams_redis import RedisStream
@@ -231,7 +232,7 @@ class ClockProcess:
 async def test_killed_process_keeps_what_was_left(postgres_url: str, redis_url: str) -> None:
     """IND-TIME-20: with the real Postgres and Redis; the time in which there was no clock is given back."""
     surroundings = Surroundings()
-    around = Service("around", ServiceSettings())
+    around = Service("around", GatewaySettings(clock_token=TOKEN))
     around.add_handler(GATEWAY, surroundings)
     around.add_handler(TABLE, surroundings)
     await around.start(0)

@@ -18,11 +18,11 @@ from magnate.rules.v1 import rules_service_pb2 as rules_pb
 from magnate.table.v1 import table_pb2
 from magnate.table.v1 import table_service_pb2 as table_pb
 
-from services.kit.calls import RemoteClient, open_channel
+from services.kit.calls import RemoteClient, bearer, open_channel
 from services.kit.errors import from_rpc_error
 from tests.support.http import request
 from tests.support.site_clients import People, Visitors, refusal
-from tests.support.sites import LiveSite
+from tests.support.sites import CLOCK_TOKEN, LiveSite
 
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 SETTINGS_FRAME = b"\0\0\0\4\0\0\0\0\0"
@@ -232,11 +232,13 @@ async def test_oversized_messages(people: People, site: LiveSite) -> None:
 
 @pytest.mark.parametrize("site", ["distributed"], indirect=True)
 async def test_the_ports_between_services_trust_nobody(people: People, site: LiveSite) -> None:
-    """The table plays no person's seat without his token, fires nothing early or twice, and its log read there is the
-    one that the gateway tells."""
+    """The table plays no person's seat without his token, lets nobody but the clock fire, and nothing early or twice,
+    and its log read there is the one that the gateway tells."""
     seat = (await people.decision()).seats[0]
+    early = table_pb.ExpireDeadlineRequest(table_id=people.table_id, deadline_id=1)
     async with open_channel(site.table_address) as channel:
-        table: Any = RemoteClient(SERVICES["table"], channel)
+        assert await refusal(RemoteClient(SERVICES["table"], channel).ExpireDeadline(early)) == NOT_ALLOWED
+        table: Any = RemoteClient(SERVICES["table"], channel, shows=bearer(CLOCK_TOKEN))
         before = (await table.ReadUpdates(table_pb.ReadUpdatesRequest(table_id=people.table_id))).updates
         command = _roll(seat=seat)
         wishes: list[tuple[Any, tuple[str, str]]] = [
@@ -245,10 +247,7 @@ async def test_the_ports_between_services_trust_nobody(people: People, site: Liv
                 table_pb.SubmitRequest(table_id=people.table_id, command=_roll(seat=7)),
                 ("PERMISSION_DENIED", "not_your_seat"),
             ),
-            (
-                table_pb.ExpireDeadlineRequest(table_id=people.table_id, deadline_id=1),
-                ("FAILED_PRECONDITION", "not_due"),
-            ),
+            (early, ("FAILED_PRECONDITION", "not_due")),
             (
                 table_pb.ExpireDeadlineRequest(table_id=people.table_id, deadline_id=99),
                 ("FAILED_PRECONDITION", "stale_deadline"),
@@ -274,7 +273,7 @@ async def test_a_deadline_that_was_replaced_is_stale(people: People, site: LiveS
     if site.is_embedded:
         return
     async with open_channel(site.table_address) as channel:
-        table: Any = RemoteClient(SERVICES["table"], channel)
+        table: Any = RemoteClient(SERVICES["table"], channel, shows=bearer(CLOCK_TOKEN))
         stale = table_pb.ExpireDeadlineRequest(table_id=people.table_id, deadline_id=decision.deadline_id)
         assert await refusal(table.ExpireDeadline(stale)) == ("FAILED_PRECONDITION", "stale_deadline")
     async with people.guests[0].watching(people.table_id, 0) as watcher:

@@ -181,6 +181,20 @@ async def test_live_games_are_listed_by_shard_page_by_page(store: SqlStore) -> N
     assert {game.shard for game in some} == {expected[0][0]}
 
 
+def _place(table: Table) -> tuple[int, str]:
+    return table.shard, table.table_id
+
+
+async def test_a_page_of_live_games_is_filled_past_those_that_are_paused(store: SqlStore) -> None:
+    tables = sorted([await _started(store, f"t{number}") for number in range(9)], key=_place)
+    for table in tables[1:5]:
+        assert await store.save_table(replace(table, lobby_version=3, paused_at_ms=1))
+    first = await store.list_live([], None, 2)
+    rest = await store.list_live([], (first[-1].shard, first[-1].table_id), 50)
+    assert [game.table_id for game in first] == [tables[0].table_id, tables[5].table_id]
+    assert [game.table_id for game in rest] == [table.table_id for table in tables[6:]]
+
+
 async def test_a_failing_piece_of_work_leaves_the_others_of_its_batch_alone(store: SqlStore) -> None:
     table = await _started(store, "one")
     other = replace(_table("two"), host_session_id="x" * 10)

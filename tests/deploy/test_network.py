@@ -2,35 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
 
-from tests.support.cluster import OVERLAYS, ROOT, SERVICES, Pod, of_kind, pods, selects
+from tests.support.cluster import OVERLAYS, SERVICES, Pod, of_kind, pods, selects
+from tests.support.picture import drawn
 
 OUTSIDE = {5432: "postgres", 6379: "redis"}
 PORTS = {"rules": 7410, "table": 7420, "clock": 7430, "bots": 7440, "gateway": 7400, "postgres": 5432, "redis": 6379}
 IN_EVERY_OVERLAY = pytest.mark.parametrize("overlay", OVERLAYS)
 
 Arrow = tuple[str, str, int]
-
-
-def drawn() -> set[tuple[str, str]]:
-    """Who calls whom in the picture. What comes out of the stream is fetched by the one who reads it."""
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    picture = text.split("```mermaid", 1)[1].split("```", 1)[0]
-    names = {"store": "postgres", "stream": "redis"}
-    arrows = set()
-    for line in picture.splitlines():
-        found = re.match(r"\s*(\w+)\S*\s+(?:--|-\.).*(?:-->|\.->)\s+(\w+)", line) or re.match(
-            r"\s*(\w+)\S* --> (\w+)", line
-        )
-        if found:
-            source, target = (names.get(name, name) for name in found.groups())
-            arrows.add((target, source) if source == "redis" else (source, target))
-    return arrows
 
 
 def rules_of(overlay: str, pod: Pod, direction: str) -> Iterator[Mapping[str, Any]]:

@@ -29,11 +29,20 @@ _STOP_S = 20.0
 class DistributedSite:
     """Start it, use `address` and `web_address`, and at the end `stop` it: that tells how the processes ended."""
 
-    def __init__(self, *, postgres_url: str, redis_url: str, environ: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        postgres_url: str,
+        redis_url: str,
+        environ: Mapping[str, str] | None = None,
+        environ_of: Mapping[str, Mapping[str, str]] | None = None,
+    ) -> None:
         ports = {name: free_port() for name in (*MODULES, "web")}
         self.address = f"127.0.0.1:{ports['gateway']}"
         self.web_address = f"http://127.0.0.1:{ports['web']}"
         self.processes: dict[str, subprocess.Popen[bytes]] = {}
+        self.addresses = {name: f"127.0.0.1:{ports[name]}" for name in MODULES}
+        self._environ_of = environ_of or {}
         self._folder = tempfile.TemporaryDirectory(prefix="magnate-distributed-")
         self._environ = {
             **os.environ,
@@ -48,7 +57,7 @@ class DistributedSite:
             "MAGNATE_LOG_FORMAT": "json",
             "MAGNATE_WEB_PORT": str(ports["web"]),
             **{f"MAGNATE_{name.upper()}_PORT": str(ports[name]) for name in MODULES},
-            **{f"MAGNATE_{name.upper()}_ADDRESS": f"127.0.0.1:{ports[name]}" for name in MODULES},
+            **{f"MAGNATE_{name.upper()}_ADDRESS": address for name, address in self.addresses.items()},
             **(environ or {}),
         }
 
@@ -70,7 +79,10 @@ class DistributedSite:
         """Starts one service, again if it has been stopped."""
         with self._log(name).open("ab") as log:
             self.processes[name] = subprocess.Popen(
-                [sys.executable, "-m", MODULES[name]], env=self._environ, stderr=log, stdout=log
+                [sys.executable, "-m", MODULES[name]],
+                env={**self._environ, **self._environ_of.get(name, {})},
+                stderr=log,
+                stdout=log,
             )
 
     def stop_one(self, name: str, number: signal.Signals = signal.SIGTERM) -> int:

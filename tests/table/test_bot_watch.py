@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
 from magnate.game.v1 import command_pb2 as cmd
 from magnate.game.v1 import decision_pb2 as dec
 from magnate.table.v1 import table_pb2
 
+from services.table.application import bot_watch
 from services.table.domain.fallback import least_spending
 from tests.support.site_of_tables import Tables, open_tables
 
@@ -69,6 +71,21 @@ async def test_after_a_restart_silent_bots_are_found(store_url: str) -> None:
     for _ in range(2):
         await _pass_time(second, 2_500)
     assert len(await second.updates(table_id)) == 2
+    await second.close()
+
+
+async def test_silent_bots_are_looked_for_some_at_a_time(store_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A look costs the same however many games there are; after the last one it begins anew."""
+    monkeypatch.setattr(bot_watch, "_PAGE", 2)
+    first = await open_tables(store_url)
+    table_ids = [(await first.running_bots())[0] for _ in range(3)]
+    await first.close()
+    second = await open_tables(store_url, clock=first.clock)
+    second.clock.pass_ms(10_001)
+    assert [await second.application.bots.scan() for _ in range(3)] == [True, False, True]
+    for _ in range(2):
+        await _pass_time(second, 2_500)
+    assert [len(await second.updates(table_id)) for table_id in table_ids] == [2, 2, 2]
     await second.close()
 
 

@@ -72,6 +72,25 @@ async def test_what_a_crash_left_unpublished_is_published_by_the_next_one(store_
     await tables.close()
 
 
+async def test_after_a_crash_the_bots_that_nobody_told_are_asked(store_url: str) -> None:
+    """IND-BOT-09: whoever committed the command died before he published anything."""
+    crashed = await open_tables(store_url, publishing=False)
+    table_id, _ = await crashed.running_bots()
+    await crashed.play(table_id, [], 2)
+    last = await crashed.last(table_id)
+    await crashed.close()
+    tables = await open_tables(store_url, clock=crashed.clock)
+    await tables.listen()
+    tables.clock.unix += 3_001
+    await tables.application.outbox.recover()
+    await tables.settle()
+    turns = [message.bot_turn for message in tables.heard if message.HasField("bot_turn")]
+    assert [(turn.table_id, turn.seq, turn.decision_id) for turn in turns] == [
+        (table_id, last.last_seq, last.decision.decision_id)
+    ]
+    await tables.close()
+
+
 async def test_a_stream_that_is_away_gets_everything_later(store_url: str) -> None:
     tables = await open_tables(store_url)
     await tables.listen()

@@ -96,11 +96,16 @@ class StreamNews:
                 if isinstance(item, Lagged):
                     # Turns that were in it stand in the table service's list.
                     _log.info("news_missing", topic=item.topic, reason=item.reason)
+                    yield Work((), _nothing, is_incomplete=True)
                     continue
                 news = [parse_entry(entry, self._knows) for entry in item.entries]
                 yield Work(tuple(found for found in news if found is not None), item.ack)
         finally:
             await subscription.close()
+
+
+async def _nothing() -> None:
+    return None
 
 
 def parse_entry(entry: Entry, knows: Callable[[str], bool]) -> Turn | Change | None:

@@ -49,10 +49,12 @@ class Position:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """This replica's share of the news, in order; whatever is not `done` goes to another replica after a while."""
+    """This replica's share of the news, in order; whatever is not `done` goes to another replica after a while.
+    `is_incomplete`: something before it has been lost."""
 
     items: tuple[Turn | Change, ...]
     done: Callable[[], Awaitable[None]]
+    is_incomplete: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 
 from services.bots.application.instruments import Instruments
@@ -45,6 +46,9 @@ class Worker:
         self._in_work: dict[Key, asyncio.Task[None]] = {}
         self._endings: set[asyncio.Task[None]] = set()
         self._waiting = 0
+        # Rounds through the list of open turns that are read without a pause: the first one, and after a loss.
+        self._hasty_rounds = 1
+        self._hurry = asyncio.Event()
         instruments.watch(backlog=lambda: self.backlog)
 
     @property
@@ -68,6 +72,9 @@ class Worker:
         while True:
             try:
                 async for work in self._news.follow():
+                    if work.is_incomplete:
+                        self._hasty_rounds = 2
+                        self._hurry.set()
                     await self._take(work.items, work.done)
                 reason = "ended"
             except ServiceError as error:
@@ -125,30 +132,40 @@ class Worker:
             _log.exception("turn_failed", error, table=turn.table_id, seat=turn.seat, decision=turn.decision_id)
 
     async def _relist(self) -> None:
-        """Turns that stand in the list twice in a row were lost on their way; at the start all of them are played."""
+        """Reads the list of open turns round after round, a page at a time: it costs the same however many tables there
+        are. Turns that stand in it twice in a row were lost on their way; at the start all of them are played."""
         seen: set[Key] | None = None
         while True:
-            try:
-                found = await self._open_turns()
-            except ServiceError as error:
-                _log.warning("list_failed", reason=error.reason)
-                await asyncio.sleep(_REST_S)
-                continue
-            for key, turn in found.items():
-                if seen is None or key in seen:
-                    await self._begin(turn)
-            seen = set(found)
-            await asyncio.sleep(self._load.relist_ms / 1000)
+            found: set[Key] = set()
+            token = ""
+            while True:
+                try:
+                    page = await self._tables.list_turns(token)
+                except ServiceError as error:
+                    _log.warning("list_failed", reason=error.reason)
+                    await asyncio.sleep(_REST_S)
+                    continue
+                for turn in page.turns:
+                    key = (turn.table_id, turn.seat, turn.decision_id)
+                    found.add(key)
+                    if seen is None or key in seen:
+                        await self._begin(turn)
+                token = page.next_page_token
+                if not token:
+                    break
+                await self._rest()
+            seen = found
+            self._hasty_rounds = max(0, self._hasty_rounds - 1)
+            await self._rest(is_round_over=True)
 
-    async def _open_turns(self) -> dict[Key, Turn]:
-        found: dict[Key, Turn] = {}
-        token = ""
-        while True:
-            page = await self._tables.list_turns(token)
-            found.update({(turn.table_id, turn.seat, turn.decision_id): turn for turn in page.turns})
-            token = page.next_page_token
-            if not token:
-                return found
+    async def _rest(self, *, is_round_over: bool = False) -> None:
+        """Until the next look at the list; in haste only between two rounds, where turns get time to be played."""
+        if self._hasty_rounds and not is_round_over:
+            return
+        self._hurry.clear()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self._load.relist_ms / 1000):
+                await self._hurry.wait()
 
 
 async def _acknowledge(begun: list[asyncio.Task[None]], done: Callable[[], Awaitable[None]]) -> None:

@@ -12,6 +12,7 @@ from magnate.table.v1 import table_pb2, table_service_pb2
 
 from services.clock.application.ports import DeadlinePage, Expiry, Gap, InForce
 from services.clock.domain.deadlines import Deadline
+from services.kit.calls import bearer
 from services.kit.errors import ServiceError
 from services.kit.logs import get_log
 from services.kit.streams import EventStream, Lagged
@@ -81,7 +82,7 @@ class GatewayProbes:
 
     def __init__(self, client: GatewayClient, *, token: str, limit_ms: int) -> None:
         self._client = client
-        self._metadata = {"authorization": f"Bearer {token}"}
+        self._metadata = bearer(token)
         self._limit_ms = limit_ms
 
     async def probe(self, probe_id: str) -> None:

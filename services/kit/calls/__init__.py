@@ -10,11 +10,13 @@ from services.kit.calls.call import Call
 from services.kit.calls.channel import Channel
 from services.kit.calls.contract import Contract, Method
 from services.kit.calls.dispatch import Dispatcher, Gate, Limits, as_service_error, shutting_down
+from services.kit.calls.guard import Guard, Proof, bearer, clock_proofs, operator_proofs
 from services.kit.calls.local import LocalClient
 from services.kit.calls.remote import ChannelOptions, RemoteClient, open_channel
 from services.kit.calls.replicas import Following, OneReplica, RemoteReplicas, Replicas
 from services.kit.calls.serving import serve
 from services.kit.calls.stream import Stream
+from services.kit.calls.tls import TlsError, TlsFiles, server_credentials
 
 __all__ = [
     "Address",
@@ -25,18 +27,26 @@ __all__ = [
     "Dispatcher",
     "Following",
     "Gate",
+    "Guard",
     "Limits",
     "LocalClient",
     "Method",
     "OneReplica",
+    "Proof",
     "RemoteClient",
     "RemoteReplicas",
     "Replicas",
     "Stream",
+    "TlsError",
+    "TlsFiles",
     "as_service_error",
+    "bearer",
+    "clock_proofs",
     "open_channel",
+    "operator_proofs",
     "parse_addresses",
     "resolve",
     "serve",
+    "server_credentials",
     "shutting_down",
 ]

@@ -18,12 +18,17 @@ class Call:
     headers, keys in lower case; `deadline_s` is the time of the event loop at which the caller gives up, None for
     never. `draining` is set when the server is about to stop: a long stream should then say goodbye and return.
     When a caller goes away, its handler is cancelled: `finally` clauses run at once.
+
+    `names` is what the caller has shown to be: by the certificate of its connection, or as composed in one process;
+    None where nobody could show anything. `operator` is the name of the person, once he is let in as one.
     """
 
     method: str
     peer: str = "local"
     metadata: Mapping[str, str] = field(default_factory=lambda: NO_METADATA)
     deadline_s: float | None = None
+    names: frozenset[str] | None = None
+    operator: str = ""
     draining: asyncio.Event = field(default_factory=asyncio.Event)
 
     def time_left_ms(self) -> int | None:

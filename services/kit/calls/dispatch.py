@@ -16,6 +16,7 @@ from google.protobuf.message import Message
 
 from services.kit.calls.call import NO_METADATA, Call
 from services.kit.calls.contract import Contract, Method
+from services.kit.calls.guard import Guard
 from services.kit.errors import ServiceError
 from services.kit.logs import get_log
 from services.kit.telemetry import TRACE_HEADER, Telemetry
@@ -23,6 +24,9 @@ from services.kit.validation import validate
 
 # A handler may give a message, or the bytes of one that it has serialised before.
 Payload = Message | bytes
+
+# Hears of a call that the contract does not allow: its method, request, call and error.
+OnRefused = Callable[[Method, object, Call, ServiceError], Awaitable[None]]
 
 _log = get_log(__name__)
 _STACK_PERIOD_S = 60.0
@@ -101,6 +105,8 @@ class Gate:
 
 class Dispatcher:
     """The methods of one handler behind a gate. `draw_traces`: calls enter the site here and may begin a trace.
+    `guard` turns away whom the contract does not name; without one nobody is asked. `on_refused` is told of such a call
+    before its caller is.
 
     A request outside the limits of its contract does not reach the handler. Where the client streams, the messages
     are the handler's to check (`validate`), for one bad message should not end the stream. `answer_metadata` goes out
@@ -113,6 +119,8 @@ class Dispatcher:
         handler: object,
         *,
         gate: Gate | None = None,
+        guard: Guard | None = None,
+        on_refused: OnRefused | None = None,
         telemetry: Telemetry | None = None,
         draw_traces: bool = False,
         answer_metadata: Mapping[str, str] = NO_METADATA,
@@ -122,6 +130,8 @@ class Dispatcher:
             raise TypeError(f"{type(handler).__name__} lacks methods of {contract.name}: {', '.join(missing)}")
         self.contract = contract
         self.gate = gate or Gate()
+        self._guard = guard
+        self._on_refused = on_refused
         self._handler = handler
         self.telemetry = telemetry or Telemetry.off()
         self.draw_traces = draw_traces
@@ -136,8 +146,7 @@ class Dispatcher:
         try:
             run = cast(Callable[[object, Call], Awaitable[Payload]], getattr(self._handler, method.name))
             with _Observed(self, method, call):
-                if not method.client_streaming:
-                    validate(cast(Message, request))
+                await self._admit(method, request, call)
                 return await run(request, call)
         finally:
             self.gate.leave_call()
@@ -148,8 +157,7 @@ class Dispatcher:
         try:
             run = cast(Callable[[object, Call], AsyncIterator[Payload]], getattr(self._handler, method.name))
             with _Observed(self, method, call):
-                if not method.client_streaming:
-                    validate(cast(Message, request))
+                await self._admit(method, request, call)
                 async with aclosing(cast(Any, run(request, call))) as answers:
                     async for answer in answers:
                         yield answer
@@ -160,6 +168,17 @@ class Dispatcher:
             raise
         finally:
             self.gate.leave_stream()
+
+    async def _admit(self, method: Method, request: object, call: Call) -> None:
+        try:
+            if self._guard is not None:
+                self._guard.admit(method, call)
+            if not method.client_streaming:
+                validate(cast(Message, request))
+        except ServiceError as error:
+            if self._on_refused is not None:
+                await self._on_refused(method, request, call, error)
+            raise
 
 
 class _Observed:

@@ -31,25 +31,31 @@ class LocalClient:
     serialised bytes. A message given to a handler must not be changed afterwards by either side.
     """
 
-    def __init__(self, descriptor: ServiceDescriptor, handler: object, *, timeout_ms: int = DEFAULT_TIMEOUT_MS) -> None:
-        """`handler` may also be a Dispatcher: a handler that already stands behind a server's gate."""
+    def __init__(
+        self, descriptor: ServiceDescriptor, handler: object, *, caller: str = "", timeout_ms: int = DEFAULT_TIMEOUT_MS
+    ) -> None:
+        """`handler` may also be a Dispatcher: a handler that already stands behind a server's gate and guard.
+        `caller` is the name of the service that holds this client; without one it is a stranger."""
         dispatcher = handler if isinstance(handler, Dispatcher) else Dispatcher(Contract.of(descriptor), handler)
+        names = frozenset({caller}) if caller else None
         for method in dispatcher.contract.methods.values():
             bind = _stream_caller if method.server_streaming else _unary_caller
-            setattr(self, method.name, bind(dispatcher, method, timeout_ms))
+            setattr(self, method.name, bind(dispatcher, method, timeout_ms, names))
 
     def __getattr__(self, name: str) -> Any:
         raise AttributeError(f"the contract has no method {name}")
 
 
-def _unary_caller(dispatcher: Dispatcher, method: Method, default_ms: int) -> Callable[..., Any]:
+def _unary_caller(
+    dispatcher: Dispatcher, method: Method, default_ms: int, names: frozenset[str] | None
+) -> Callable[..., Any]:
     path, gate, loop_of = method.path, dispatcher.gate, asyncio.get_running_loop
 
     async def call_unary(
         request: object, *, timeout_ms: int | None = None, metadata: Mapping[str, str] = NO_METADATA, raw: bool = False
     ) -> object:
         bound_ms = default_ms if timeout_ms is None else timeout_ms
-        call = Call(method=path, metadata=metadata, draining=gate.draining)
+        call = Call(method=path, metadata=metadata, names=names, draining=gate.draining)
         if method.client_streaming:
             request = _RequestPipe(cast(AsyncIterator[object], request), gate.draining)
         if not bound_ms:
@@ -67,11 +73,14 @@ def _unary_caller(dispatcher: Dispatcher, method: Method, default_ms: int) -> Ca
     return call_unary
 
 
-def _stream_caller(dispatcher: Dispatcher, method: Method, _default_ms: int) -> Callable[..., Any]:
+def _stream_caller(
+    dispatcher: Dispatcher, method: Method, _default_ms: int, names: frozenset[str] | None
+) -> Callable[..., Any]:
     def call_stream(
         request: object, *, timeout_ms: int | None = None, metadata: Mapping[str, str] = NO_METADATA, raw: bool = False
     ) -> LocalStream:
-        return LocalStream(dispatcher, method, request, metadata=metadata, timeout_ms=timeout_ms, raw=raw)
+        call = Call(method=method.path, metadata=metadata, names=names, draining=dispatcher.gate.draining)
+        return LocalStream(dispatcher, method, request, call, timeout_ms=timeout_ms, raw=raw)
 
     return call_stream
 
@@ -84,15 +93,14 @@ class LocalStream:
         dispatcher: Dispatcher,
         method: Method,
         request: object,
+        call: Call,
         *,
-        metadata: Mapping[str, str],
         timeout_ms: int | None,
         raw: bool,
     ) -> None:
         self._answers: Channel[Payload] = Channel()
         self._method = method
         self._raw = raw
-        call = Call(method=method.path, metadata=metadata, draining=dispatcher.gate.draining)
         if timeout_ms:
             call.deadline_s = asyncio.get_running_loop().time() + timeout_ms / 1000
         self._task = asyncio.create_task(self._run(dispatcher, request, call))

@@ -19,6 +19,7 @@ from services.kit.calls.call import NO_METADATA
 from services.kit.calls.contract import Contract, Method
 from services.kit.calls.dispatch import Payload
 from services.kit.calls.local import DEFAULT_TIMEOUT_MS, cancelled
+from services.kit.calls.tls import RenewingChannel, TlsFiles
 from services.kit.errors import ServiceError, from_rpc_error
 from services.kit.settings import SettingsError
 from services.kit.telemetry import Telemetry, trace_headers
@@ -33,25 +34,38 @@ class ChannelOptions:
     keepalive_timeout_ms: int = 5_000
 
 
-def open_channel(addresses: str, options: ChannelOptions | None = None) -> grpc.aio.Channel:
+def open_channel(
+    addresses: str, options: ChannelOptions | None = None, *, tls: TlsFiles | None = None, service: str = ""
+) -> grpc.aio.Channel:
     """A channel to what an address setting names; calls go round the replicas. Raises SettingsError, also for several
-    names: only numbers can be listed here."""
+    names: only numbers can be listed here.
+
+    With `tls` it is encrypted, and the other side's certificate must bear the name of the `service`, whatever the
+    address. OSError for files that cannot be read.
+    """
+    target = _target(parse_addresses(addresses))
     chosen = options or ChannelOptions()
-    return grpc.aio.insecure_channel(
-        _target(parse_addresses(addresses)),
-        options=[
-            ("grpc.max_receive_message_length", chosen.max_message_bytes),
-            ("grpc.max_send_message_length", chosen.max_message_bytes),
-            ("grpc.keepalive_time_ms", chosen.keepalive_ms),
-            ("grpc.keepalive_timeout_ms", chosen.keepalive_timeout_ms),
-            ("grpc.keepalive_permit_without_calls", 1),
-            ("grpc.http2.max_pings_without_data", 0),
-            ("grpc.initial_reconnect_backoff_ms", 100),
-            ("grpc.min_reconnect_backoff_ms", 100),
-            ("grpc.max_reconnect_backoff_ms", 2_000),
-            ("grpc.service_config", json.dumps({"loadBalancingConfig": [{"round_robin": {}}]})),
-        ],
-    )
+    arguments = [
+        ("grpc.max_receive_message_length", chosen.max_message_bytes),
+        ("grpc.max_send_message_length", chosen.max_message_bytes),
+        ("grpc.keepalive_time_ms", chosen.keepalive_ms),
+        ("grpc.keepalive_timeout_ms", chosen.keepalive_timeout_ms),
+        ("grpc.keepalive_permit_without_calls", 1),
+        ("grpc.http2.max_pings_without_data", 0),
+        ("grpc.initial_reconnect_backoff_ms", 100),
+        ("grpc.min_reconnect_backoff_ms", 100),
+        ("grpc.max_reconnect_backoff_ms", 2_000),
+        ("grpc.service_config", json.dumps({"loadBalancingConfig": [{"round_robin": {}}]})),
+    ]
+    if tls is None:
+        return grpc.aio.insecure_channel(target, options=arguments)
+    arguments.append(("grpc.ssl_target_name_override", service))
+
+    def open_secure(credentials: grpc.ChannelCredentials) -> grpc.aio.Channel:
+        return grpc.aio.secure_channel(target, credentials, options=arguments)
+
+    # It has what RemoteClient asks of a channel.
+    return cast(grpc.aio.Channel, RenewingChannel(tls, open_secure))
 
 
 def _target(addresses: Sequence[Address]) -> str:
@@ -76,8 +90,10 @@ class RemoteClient:
         *,
         timeout_ms: int = DEFAULT_TIMEOUT_MS,
         telemetry: Telemetry | None = None,
+        shows: Mapping[str, str] = NO_METADATA,
     ) -> None:
-        wire = _Wire(channel, telemetry or Telemetry.off())
+        """`shows` is metadata of every call, such as the token that says who calls."""
+        wire = _Wire(channel, telemetry or Telemetry.off(), shows)
         for method in Contract.of(descriptor).methods.values():
             bind = _stream_caller if method.server_streaming else _unary_caller
             setattr(self, method.name, bind(wire, method, timeout_ms))
@@ -90,6 +106,11 @@ class RemoteClient:
 class _Wire:
     channel: grpc.aio.Channel
     telemetry: Telemetry
+    shows: Mapping[str, str]
+
+    def headers(self, metadata: Mapping[str, str]) -> tuple[tuple[str, str], ...] | None:
+        given = {**self.shows, **metadata} if self.shows else metadata
+        return tuple(trace_headers(given).items()) or None
 
     def callable_of(self, method: Method) -> Callable[..., Any]:
         kinds = {
@@ -118,7 +139,7 @@ def _unary_caller(wire: _Wire, method: Method, default_ms: int) -> Callable[...,
             call = start(
                 request,
                 timeout=bound_ms / 1000 if bound_ms else None,
-                metadata=tuple(trace_headers(metadata).items()) or None,
+                metadata=wire.headers(metadata),
             )
             try:
                 answer = cast(bytes, await call)
@@ -141,7 +162,7 @@ def _stream_caller(wire: _Wire, method: Method, _default_ms: int) -> Callable[..
         call = start(
             _requests(request) if method.client_streaming else request,
             timeout=timeout_ms / 1000 if timeout_ms else None,
-            metadata=tuple(trace_headers(metadata).items()) or None,
+            metadata=wire.headers(metadata),
         )
         return RemoteStream(call, method, raw)
 

@@ -14,19 +14,23 @@ from services.kit.calls.call import Call
 from services.kit.calls.channel import Channel
 from services.kit.calls.contract import Method
 from services.kit.calls.dispatch import Dispatcher
+from services.kit.calls.guard import OPERATOR
 from services.kit.calls.remote import serialise
 from services.kit.errors import ServiceError, short_text, trailers
 
 Context = Any
 
 
-def serve(server: grpc.aio.Server, dispatcher: Dispatcher) -> None:
-    """Registers all methods of the dispatcher's contract; before the server starts."""
-    handlers = {method.name: _handler_of(dispatcher, method) for method in dispatcher.contract.methods.values()}
+def serve(server: grpc.aio.Server, dispatcher: Dispatcher, *, certified: bool = False) -> None:
+    """Registers all methods of the dispatcher's contract; before the server starts. `certified`: the port demands a
+    certificate of everyone, which says who calls."""
+    handlers = {
+        method.name: _handler_of(dispatcher, method, certified) for method in dispatcher.contract.methods.values()
+    }
     server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(dispatcher.contract.name, handlers),))
 
 
-def _handler_of(dispatcher: Dispatcher, method: Method) -> Any:
+def _handler_of(dispatcher: Dispatcher, method: Method, certified: bool) -> Any:
     kinds = {
         (False, False): grpc.unary_unary_rpc_method_handler,
         (False, True): grpc.unary_stream_rpc_method_handler,
@@ -34,16 +38,19 @@ def _handler_of(dispatcher: Dispatcher, method: Method) -> Any:
         (True, True): grpc.stream_stream_rpc_method_handler,
     }
     make = cast(Callable[..., Any], kinds[method.client_streaming, method.server_streaming])
-    run = _stream_runner(dispatcher, method) if method.server_streaming else _unary_runner(dispatcher, method)
+    runner = _stream_runner if method.server_streaming else _unary_runner
+    run = runner(dispatcher, method, certified)
     # Requests are parsed in the runners: what gRPC does with one that does not parse is a stack in the log.
     return make(run, request_deserializer=None, response_serializer=serialise)
 
 
-def _unary_runner(dispatcher: Dispatcher, method: Method) -> Callable[[Any, Context], Any]:
+def _unary_runner(dispatcher: Dispatcher, method: Method, certified: bool) -> Callable[[Any, Context], Any]:
     async def run(request: Any, context: Context) -> object:
         requests: _Requests | None = None
         try:
             call = _call_of(dispatcher, method, context)
+            if certified:
+                _note_certificate(call, context)
             if dispatcher.answer_metadata:
                 context.set_trailing_metadata(dispatcher.answer_metadata)
             if method.client_streaming:
@@ -59,11 +66,13 @@ def _unary_runner(dispatcher: Dispatcher, method: Method) -> Callable[[Any, Cont
     return run
 
 
-def _stream_runner(dispatcher: Dispatcher, method: Method) -> Callable[[Any, Context], Any]:
+def _stream_runner(dispatcher: Dispatcher, method: Method, certified: bool) -> Callable[[Any, Context], Any]:
     async def run(request: Any, context: Context) -> None:
         requests: _Requests | None = None
         try:
             call = _call_of(dispatcher, method, context)
+            if certified:
+                _note_certificate(call, context)
             if dispatcher.answer_metadata:
                 context.set_trailing_metadata(dispatcher.answer_metadata)
             if method.client_streaming:
@@ -124,6 +133,13 @@ def _call_of(dispatcher: Dispatcher, method: Method, context: Context) -> Call:
         deadline_s=None if left_s is None else asyncio.get_running_loop().time() + left_s,
         draining=dispatcher.gate.draining,
     )
+
+
+def _note_certificate(call: Call, context: Context) -> None:
+    shown = context.auth_context()
+    call.names = frozenset(name.decode("ascii", "replace") for name in shown.get("peer_dns", ()))
+    if OPERATOR in call.names:
+        call.operator = b"".join(shown.get("x509_common_name", ())).decode("utf-8", "replace")[:64]
 
 
 def _parse(request: bytes, method: Method) -> Message:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -18,12 +19,6 @@ from services.table.application.ports import (
     Unpublished,
 )
 from services.table.domain.table import Status, Table
-
-_LAST_ROW = sa.and_(
-    game_log.c.shard == games.c.shard,
-    game_log.c.table_id == games.c.table_id,
-    game_log.c.last_seq == games.c.last_seq,
-)
 
 
 def start(connection: sa.Connection, table: Table, row: LogRow) -> bool:
@@ -183,33 +178,50 @@ def ping(connection: sa.Connection) -> None:
 def _live(
     connection: sa.Connection, wanted: Sequence[sa.ColumnElement[bool]], after: tuple[int, str] | None, limit: int
 ) -> list[LiveGame]:
-    query = (
-        sa.select(
-            *(games.c.shard, games.c.table_id, games.c.has_bots, game_log.c.update_bytes),
-            *(tables.c.grace_ms, tables.c.held_ms),
-        )
-        .join(game_log, _LAST_ROW)
-        .join(tables, sa.and_(tables.c.shard == games.c.shard, tables.c.table_id == games.c.table_id))
-        .where(games.c.is_live, sa.not_(games.c.is_over), tables.c.paused_at_ms.is_(None), *wanted)
+    found: list[LiveGame] = []
+    while len(found) < limit:
+        page = _live_page(connection, wanted, after, limit - len(found))
+        bots = _bot_levels(connection, [(row.shard, row.table_id) for row in page if row.has_bots])
+        found += [
+            LiveGame(
+                shard=row.shard,
+                table_id=row.table_id,
+                last_update=row.update_bytes,
+                grace_ms=row.grace_ms,
+                held_ms=row.held_ms,
+                bot_levels=bots.get((row.shard, row.table_id), {}),
+            )
+            for row in page
+            if row.paused_at_ms is None
+        ]
+        if not page:
+            break
+        after = page[-1].shard, page[-1].table_id
+    return found
+
+
+def _live_page(
+    connection: sa.Connection, wanted: Sequence[sa.ColumnElement[bool]], after: tuple[int, str] | None, limit: int
+) -> Sequence[sa.Row[Any]]:
+    """The next games, paused ones too. Chosen before anything is joined: else each page would cost as much as all."""
+    place = sa.tuple_(games.c.shard, games.c.table_id)
+    if after is not None:
+        wanted = [*wanted, place > sa.tuple_(sa.literal(after[0], sa.SmallInteger), sa.literal(after[1]))]
+    page = (
+        sa.select(games.c.shard, games.c.table_id, games.c.last_seq, games.c.has_bots)
+        .where(games.c.is_live, sa.not_(games.c.is_over), *wanted)
         .order_by(games.c.shard, games.c.table_id)
         .limit(limit)
+        .subquery()
     )
-    if after is not None:
-        place = sa.tuple_(games.c.shard, games.c.table_id)
-        query = query.where(place > sa.tuple_(sa.literal(after[0], sa.SmallInteger), sa.literal(after[1])))
-    rows = connection.execute(query).all()
-    bots = _bot_levels(connection, [(row.shard, row.table_id) for row in rows if row.has_bots])
-    return [
-        LiveGame(
-            shard=row.shard,
-            table_id=row.table_id,
-            last_update=row.update_bytes,
-            grace_ms=row.grace_ms,
-            held_ms=row.held_ms,
-            bot_levels=bots.get((row.shard, row.table_id), {}),
-        )
-        for row in rows
-    ]
+    of_page = (game_log.c.shard == page.c.shard, game_log.c.table_id == page.c.table_id)
+    query = (
+        sa.select(page, game_log.c.update_bytes, tables.c.grace_ms, tables.c.held_ms, tables.c.paused_at_ms)
+        .join(game_log, sa.and_(*of_page, game_log.c.last_seq == page.c.last_seq))
+        .join(tables, sa.and_(tables.c.shard == page.c.shard, tables.c.table_id == page.c.table_id))
+        .order_by(page.c.shard, page.c.table_id)
+    )
+    return connection.execute(query).all()
 
 
 def _bot_levels(connection: sa.Connection, keys: Sequence[tuple[int, str]]) -> dict[tuple[int, str], dict[int, str]]:

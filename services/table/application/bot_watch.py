@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -15,13 +15,14 @@ from services.kit.logs import get_log
 from services.table.application.options import Options
 from services.table.application.outbox import Outbox
 from services.table.application.ports import Meter, Store, TableKey, Wall
+from services.table.application.turns import turns_of
 from services.table.domain.fallback import least_spending
 from services.table.domain.refusals import RefusalError
 from services.table.domain.table import Status
 
 _log = get_log(__name__)
 _TICK_S = 0.25
-_SCAN_EVERY_S = 30.0
+_SCAN_EVERY_S = 5.0
 _PAGE = 500
 # These mean that the game has gone on without us.
 _TOO_LATE = ("stale_decision", "not_asked", "game_over", "seat_out", "table_paused")
@@ -53,6 +54,8 @@ class BotWatch:
         self._quiet_ms = 2 * options.bot_answer_ms
         # In the order in which they fall due, for every entry waits equally long.
         self._asked: dict[TableKey, _Asked] = {}
+        # How far the look at games that nobody watches has come.
+        self._scanned: tuple[int, str] | None = None
 
     def game_moved(self, key: TableKey, seq: int, turns: Sequence[table_pb2.BotTurn]) -> None:
         """A command was done; these bots are asked after it."""
@@ -62,12 +65,13 @@ class BotWatch:
 
     async def run(self, plays: Plays) -> None:
         """Watches for ever; for one background task."""
-        scanned_s = -_SCAN_EVERY_S
+        scanned_s = 0.0
+        is_first = True
         while True:
             try:
-                if self._wall.monotonic_s() - scanned_s >= _SCAN_EVERY_S:
+                if is_first or self._wall.monotonic_s() - scanned_s >= _SCAN_EVERY_S:
                     scanned_s = self._wall.monotonic_s()
-                    await self.scan()
+                    is_first = await self.scan() and is_first
                 await self.play_due(plays)
             except ServiceError as error:
                 _log.warning("bot_watch_failed", reason=error.reason)
@@ -90,20 +94,19 @@ class BotWatch:
             asked.due_s = now_s + self._half_s
             self._asked[key] = asked
 
-    async def scan(self) -> None:
-        """Takes up games that nobody watches, such as after a restart."""
+    async def scan(self) -> bool:
+        """Takes up games that nobody watches, such as after a restart: some each time, so that it costs the same
+        however many there are. False when it has come to the last one, and will begin anew."""
         before_ms = self._wall.unix_ms() - self._quiet_ms
-        after: tuple[int, str] | None = None
-        while True:
-            games = await self._store.list_quiet(before_ms, after, _PAGE)
-            for live in games:
-                key = TableKey(live.shard, live.table_id)
-                if key not in self._asked:
-                    update = update_pb2.Update.FromString(live.last_update)
-                    self.game_moved(key, update.last_seq, turns_of(key, live.bot_levels, update))
-            if len(games) < _PAGE:
-                return
-            after = (games[-1].shard, games[-1].table_id)
+        games = await self._store.list_quiet(before_ms, self._scanned, _PAGE)
+        for live in games:
+            key = TableKey(live.shard, live.table_id)
+            if key not in self._asked:
+                update = update_pb2.Update.FromString(live.last_update)
+                self.game_moved(key, update.last_seq, turns_of(key, live.bot_levels, update))
+        is_more = len(games) == _PAGE
+        self._scanned = (games[-1].shard, games[-1].table_id) if is_more else None
+        return is_more
 
     async def _play(self, plays: Plays, key: TableKey, asked: _Asked) -> None:
         try:
@@ -137,19 +140,3 @@ class BotWatch:
             _log.warning("bot_played_by_table", table_id=key.table_id, seat=turn.seat, decision_id=turn.decision_id)
             return True
         return False
-
-
-def turns_of(key: TableKey, bot_levels: Mapping[int, str], update: update_pb2.Update) -> list[table_pb2.BotTurn]:
-    """The turns of bots, whose levels are given by seat, that an update's decision asks for."""
-    return [
-        table_pb2.BotTurn(
-            table_id=key.table_id,
-            shard=key.shard,
-            seat=seat,
-            level=bot_levels[seat],
-            decision_id=update.decision.decision_id,
-            seq=update.last_seq,
-        )
-        for seat in update.decision.seats
-        if seat in bot_levels
-    ]

@@ -8,8 +8,8 @@ from magnate.game.v1 import update_pb2
 from magnate.table.v1 import table_pb2, table_service_pb2
 
 from services.table.application import page_tokens
-from services.table.application.bot_watch import turns_of
 from services.table.application.ports import LiveGame, Store, TableKey
+from services.table.application.turns import turns_of
 
 _DEFAULT_PAGE = 500
 

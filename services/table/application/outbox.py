@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 
+from magnate.game.v1 import update_pb2
 from magnate.table.v1 import table_pb2
 
 from services.kit.errors import ServiceError
@@ -20,7 +21,8 @@ from services.kit.logs import get_log
 from services.table.application.messages import table_message
 from services.table.application.options import Options
 from services.table.application.ports import Message, Meter, Publisher, Store, TableKey, Wall
-from services.table.domain.table import Table
+from services.table.application.turns import turns_of
+from services.table.domain.table import Status, Table
 
 _log = get_log(__name__)
 _MAX_BATCH = 256
@@ -141,7 +143,16 @@ class Outbox:
                 self._behind.discard(key)
             for row in rows:
                 self.update_committed(key, row.last_seq, row.update)
+            await self._ask_bots(key)
             _log.info("published_again", table_id=game.table_id, after_seq=game.published_seq, updates=len(rows))
+
+    async def _ask_bots(self, key: TableKey) -> None:
+        """Whoever committed may have died before he told the bots."""
+        game = await self._store.load_game(key)
+        if game is not None and game.table.status == Status.RUNNING and not game.table.is_paused:
+            update = update_pb2.Update.FromString(game.last_update)
+            for turn in turns_of(key, game.table.bot_levels(), update):
+                self.bot_asked(turn)
 
     async def _publish_forever(self) -> None:
         backoff_s = _FIRST_BACKOFF_S

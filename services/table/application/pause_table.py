@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from magnate.game.v1 import update_pb2
 
-from services.table.application.bot_watch import BotWatch, turns_of
+from services.table.application.bot_watch import BotWatch
 from services.table.application.hot_tables import HotTables
 from services.table.application.lobby import Lobby, key_of
 from services.table.application.outbox import Outbox
 from services.table.application.play_time import known_ms
 from services.table.application.ports import PlayTime, Store, TableKey
 from services.table.application.sessions import Sessions
+from services.table.application.turns import turns_of
 from services.table.domain.table import Table, pause, resume
 
 

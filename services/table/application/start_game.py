@@ -7,7 +7,7 @@ from dataclasses import replace
 from magnate.game.v1 import event_pb2, update_pb2
 from magnate.rules.v1 import rules_service_pb2 as rules_pb
 
-from services.table.application.bot_watch import BotWatch, turns_of
+from services.table.application.bot_watch import BotWatch
 from services.table.application.commands import secrets_of
 from services.table.application.hot_tables import HotTables
 from services.table.application.lobby import Lobby, key_of, version_race
@@ -16,6 +16,7 @@ from services.table.application.outbox import Outbox
 from services.table.application.play_time import known_ms
 from services.table.application.ports import LogRow, PlayTime, Rules, Store, TableKey, Wall
 from services.table.application.sessions import Sessions
+from services.table.application.turns import turns_of
 from services.table.domain.table import Table, launch
 
 

@@ -1,0 +1,162 @@
+"""A distributed site whose services know each other by their certificates."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import grpc
+import pytest
+from magnate.game.v1 import command_pb2
+from magnate.gateway.v1 import gateway_service_pb2 as gateway_pb
+from magnate.rules.v1 import rules_service_pb2 as rules_pb
+from magnate.table.v1 import table_pb2
+from magnate.table.v1 import table_service_pb2 as table_pb
+
+from services.kit.calls import RemoteClient, TlsFiles, open_channel
+from services.kit.errors import ServiceError
+from tests.support.certificates import Authority
+from tests.support.distributed import MODULES, DistributedSite
+from tests.support.gateways import Client, target
+from tests.support.servers import PostgresServer, RedisServer
+
+RULES = rules_pb.DESCRIPTOR.services_by_name["RulesService"]
+TABLE = table_pb.DESCRIPTOR.services_by_name["TableService"]
+AWAY = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED)
+
+
+@pytest.fixture(scope="module")
+def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
+    """The authority of the whole site."""
+    return Authority(tmp_path_factory.mktemp("certificates"))
+
+
+@pytest.fixture(scope="module")
+def site(postgres_server: PostgresServer, redis_server: RedisServer, authority: Authority) -> Iterator[DistributedSite]:
+    """Five processes, each with a certificate of its own; the gateway's native port is encrypted too."""
+    public = authority.issue("magnate.example")
+    site = DistributedSite(
+        postgres_url=postgres_server.new_database(),
+        redis_url=redis_server.url,
+        environ={
+            "MAGNATE_GATEWAY_TLS_CERT": public.certificate,
+            "MAGNATE_GATEWAY_TLS_KEY": public.key,
+            "MAGNATE_GATEWAY_TLS_CA": public.authorities,
+            "MAGNATE_GATEWAY_TLS_NAME": "magnate.example",
+        },
+        environ_of={name: authority.settings(name) for name in MODULES},
+    )
+    site.start()
+    yield site
+    statuses = site.stop()
+    logs = site.logs()
+    site.remove()
+    assert set(statuses.values()) == {0}, statuses
+    assert "Traceback" not in logs
+
+
+@asynccontextmanager
+async def client_of(site: DistributedSite, service: str, tls: TlsFiles | None) -> AsyncIterator[Any]:
+    descriptor = {"rules": RULES, "table": TABLE}[service]
+    async with open_channel(site.addresses[service], tls=tls, service=service) as channel:
+        yield RemoteClient(descriptor, channel, timeout_ms=2_000)
+
+
+async def refused(call: Any) -> ServiceError:
+    with pytest.raises(ServiceError) as caught:
+        await call
+    return caught.value
+
+
+async def test_a_game_is_played_over_certificates(site: DistributedSite, authority: Authority) -> None:
+    """Given certificates everywhere, then a game of bots goes on before a watcher's eyes, and play time runs: every
+    arrow of the site is one that its callers may take."""
+    tls = TlsFiles(authorities=str(authority.file))
+    async with open_channel(site.address, tls=tls, service="magnate.example") as channel:
+        client = Client(channel)
+        answer = await client.call("CreateSession", gateway_pb.CreateSessionRequest(name="Ada"))
+        client.token, client.session = answer.session_token, answer.session
+        settings = table_pb2.TableSettings(edition="industry", seats=4, spectators=True)
+        wish = gateway_pb.CreateTableRequest(settings=settings, spectate=True, command_id="create")
+        table_id = (await client.call("CreateTable", wish)).table.table_id
+        await client.call("AddBots", gateway_pb.AddBotsRequest(table_id=table_id, count=4, level="normal"))
+        await _started(client, table_id)
+        request = gateway_pb.WatchRequest(targets=[target(table_id, 0)])
+        async with asyncio.timeout(30):
+            async with client.raw.Watch(request, metadata=client.metadata) as messages:
+                async for message in messages:
+                    if message.update.last_seq > 20:
+                        break
+        time = await client.call("SyncTime", gateway_pb.SyncTimeRequest(table_id=table_id))
+        assert time.play_time_ms > 0
+
+
+async def _started(client: Client, table_id: str) -> None:
+    """Play time is known once the clock has sent its first probes."""
+    async with asyncio.timeout(30):
+        while True:
+            try:
+                await client.call("StartGame", gateway_pb.StartGameRequest(table_id=table_id))
+                return
+            except ServiceError as error:
+                if error.reason != "unreachable":
+                    raise
+            await asyncio.sleep(0.1)
+
+
+@pytest.mark.parametrize("name", ["bots", "gateway", "clock", "rules", "nobody.example"])
+async def test_the_rules_decide_for_tables_only(site: DistributedSite, authority: Authority, name: str) -> None:
+    """Given a certificate of the right authority and another name, then a command is not decided."""
+    request = rules_pb.ApplyRequest(
+        state=rules_pb.StateSource(table_id="t"),
+        command=command_pb2.Command(command_id="c", withdraw=command_pb2.Withdraw(seat=0)),
+    )
+    async with client_of(site, "rules", authority.issue(name)) as rules:
+        error = await refused(rules.Apply(request))
+        assert (error.code, error.reason) == (grpc.StatusCode.PERMISSION_DENIED, "not_allowed")
+        assert error.metadata["allowed"] == "table"
+        with pytest.raises(ServiceError) as caught:
+            async with rules.ApplyStream(_never()) as answers:
+                await anext(answers)
+        assert caught.value.reason == "not_allowed"
+    async with client_of(site, "rules", authority.issue("table")) as rules:
+        assert (await rules.Apply(request)).HasField("state_needed")
+
+
+async def test_only_the_clock_ends_deadlines(site: DistributedSite, authority: Authority) -> None:
+    """A gateway does not become the clock by its token, which it knows."""
+    request = table_pb.ExpireDeadlineRequest(table_id="t", deadline_id=1)
+    token = {"authorization": "Bearer the clock's token"}
+    for name in ("gateway", "bots", "operator"):
+        async with client_of(site, "table", authority.issue(name)) as tables:
+            assert (await refused(tables.ExpireDeadline(request, metadata=token))).reason == "not_allowed"
+    async with client_of(site, "table", authority.issue("clock")) as tables:
+        assert (await refused(tables.ExpireDeadline(request))).reason == "no_table"
+
+
+async def test_without_a_certificate_of_the_site_there_is_no_connection(
+    site: DistributedSite, authority: Authority, tmp_path: Path
+) -> None:
+    foreign = Authority(tmp_path).issue("gateway")
+    for tls in (
+        None,
+        TlsFiles(authorities=str(authority.file)),
+        TlsFiles(foreign.certificate, foreign.key, str(authority.file)),
+    ):
+        for service in ("rules", "table"):
+            async with client_of(site, service, tls) as client:
+                call = client.Describe if service == "rules" else client.DescribeTable
+                request: Any = rules_pb.DescribeRequest() if service == "rules" else _describe()
+                assert (await refused(call(request))).code in AWAY
+
+
+def _describe() -> table_pb.DescribeTableRequest:
+    return table_pb.DescribeTableRequest(table_id="t")
+
+
+async def _never() -> AsyncIterator[Any]:
+    await asyncio.Event().wait()
+    yield
