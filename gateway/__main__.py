@@ -14,7 +14,7 @@ from magnate.table.v1 import table_service_pb2
 from gateway.adapters.submitting import StreamedSubmit
 from gateway.main import build
 from gateway.settings import GatewaySettings
-from services.kit.calls import RemoteClient, open_channel
+from services.kit.calls import Pool, PoolClient, open_pool
 from services.kit.server import run, run_services
 from services.kit.settings import SettingsError
 from services.kit.streams_redis import RedisStream
@@ -23,6 +23,15 @@ _RULES = rules_service_pb2.DESCRIPTOR.services_by_name["RulesService"]
 _TABLE = table_service_pb2.DESCRIPTOR.services_by_name["TableService"]
 _CLOCK = clock_service_pb2.DESCRIPTOR.services_by_name["ClockService"]
 _BOTS = bots_service_pb2.DESCRIPTOR.services_by_name["BotsService"]
+# What may be sent twice without harm: reads, what a client's id makes one thing, and news that replace older ones.
+_REPEATABLE: dict[Any, tuple[str, ...]] = {
+    _RULES: ("Describe",),
+    _TABLE: (
+        *("GetSession", "DescribeTable", "ListTables", "ListMyTables", "ReadUpdates", "GetSnapshot"),
+        *("Submit", "CreateTable", "TouchPresence"),
+    ),
+    _BOTS: ("ListLevels",),
+}
 
 
 async def serve(settings: GatewaySettings) -> int:
@@ -31,28 +40,38 @@ async def serve(settings: GatewaySettings) -> int:
     stream = RedisStream(settings.redis_url)
     closers = [stream.close]
 
-    files = settings.tls()
+    async def pool(descriptor: Any, addresses: str, service: str) -> Pool:
+        opened = open_pool(
+            descriptor,
+            addresses,
+            service=service,
+            tls=settings.tls(),
+            attempt_ms=settings.attempt_ms,
+            telemetry=telemetry,
+        )
+        closers.append(opened.close)
+        await opened.start()
+        return opened
 
-    def client(descriptor: Any, address: str, service: str) -> Any:
-        channel = open_channel(address, tls=files, service=service)
-        closers.append(channel.close)
-        return RemoteClient(descriptor, channel, telemetry=telemetry)
+    async def client(descriptor: Any, addresses: str, service: str) -> Any:
+        found = await pool(descriptor, addresses, service)
+        return PoolClient(descriptor, found, repeatable=_REPEATABLE.get(descriptor, ()))
 
-    table = client(_TABLE, settings.table_address, "table")
-    submit = StreamedSubmit(table, streams=settings.submit_streams, timeout_ms=settings.submit_timeout_ms)
+    tables = await pool(_TABLE, settings.table_address, "table")
+    table: Any = PoolClient(_TABLE, tables, repeatable=_REPEATABLE[_TABLE])
+    submit = StreamedSubmit(table, tables, timeout_ms=settings.submit_timeout_ms)
     gateway = build(
         settings,
         table_client=table,
         submit=submit,
-        rules_client=client(_RULES, settings.rules_address, "rules"),
-        clock_client=client(_CLOCK, settings.clock_address, "clock"),
-        bots_client=client(_BOTS, settings.bots_address, "bots"),
+        rules_client=await client(_RULES, settings.rules_address, "rules"),
+        clock_client=await client(_CLOCK, settings.clock_address, "clock"),
+        bots_client=await client(_BOTS, settings.bots_address, "bots"),
         stream=stream,
         telemetry=telemetry,
     )
     for close in closers:
         gateway.service.add_closer(close)
-    gateway.service.add_opener(submit.start)
     gateway.service.add_closer(submit.close)
     return await run_services([(gateway.service, settings.port)])
 

@@ -115,7 +115,7 @@ def _web(settings: GatewaySettings, service: Service, live: Live) -> WebServer:
         calls_path=calls.path,
         files=read_web_files(Path(settings.web_folder) if settings.web_folder else _WEB_FOLDER),
         origins=settings.origins(),
-        is_ready=lambda: live.subscribed.is_set() and not service.gate.draining.is_set(),
+        is_ready=lambda: live.subscribed.is_set() and not service.is_stopping,
     )
     return WebServer(
         app,

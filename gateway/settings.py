@@ -46,9 +46,6 @@ class GatewaySettings(ServiceSettings):
         "secret by which gateways and tables know the clock; two with a comma between while it is changed",
         secret=True,
     )
-    submit_streams: int = setting(
-        "MAGNATE_GATEWAY_SUBMIT_STREAMS", 2, "streams on which commands go to the table service", low=1, high=64
-    )
     submit_timeout_ms: int = setting(
         "MAGNATE_GATEWAY_SUBMIT_TIMEOUT_MS", 5_000, "time a command may take", low=50, high=60_000
     )

@@ -2,70 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Iterable, Sequence
+from collections.abc import Awaitable, Iterable, Sequence
 from typing import Any, Protocol
 
-import grpc
 from google.rpc import status_pb2
 from magnate.table.v1 import table_service_pb2 as table_pb
 
-from services.kit.batches import BatchCaller
-from services.kit.calls import Stream
+from services.kit.calls import Pool
 from services.kit.errors import ServiceError, from_status
+from services.kit.spread import SpreadCaller
 from services.kit.telemetry import current_traceparent
-
-Caller = BatchCaller[table_pb.SubmitRequest, table_pb.SubmitResponse]
 
 
 class SubmitClient(Protocol):
-    """The two ways in which the table service takes commands."""
+    """The way in which the table service takes a single command."""
 
     def Submit(self, request: table_pb.SubmitRequest) -> Awaitable[table_pb.SubmitResponse]: ...
 
-    def SubmitStream(self, requests: AsyncIterator[table_pb.SubmitStreamRequest]) -> Stream: ...
-
 
 class StreamedSubmit:
-    """Call it with a command. Several streams go to several replicas of the table service."""
+    """Call it with a command: those of a table go to one replica of the table service as long as it serves. A command
+    without an answer is sent again, elsewhere: its id makes that safe."""
 
-    def __init__(self, table: SubmitClient, *, streams: int, timeout_ms: int) -> None:
+    def __init__(self, table: SubmitClient, pool: Pool, *, timeout_ms: int) -> None:
         self._table = table
-        self._callers: list[Caller] = [
-            BatchCaller(
-                open_stream=table.SubmitStream,
-                wrap=_wrap,
-                unwrap=_unwrap,
-                name="submit",
-                timeout_ms=timeout_ms,
-            )
-            for _ in range(streams)
-        ]
-        self._next = 0
-
-    async def start(self) -> None:
-        """Begins to keep the streams open."""
-        for caller in self._callers:
-            await caller.start()
+        self._caller = SpreadCaller[table_pb.SubmitRequest, table_pb.SubmitResponse](
+            pool,
+            open_stream=lambda client, requests: client.SubmitStream(requests),
+            wrap=_wrap,
+            unwrap=_unwrap,
+            key_of=lambda request: request.table_id,
+            name="submit",
+            timeout_ms=timeout_ms,
+        )
 
     async def close(self) -> None:
         """Ends the streams."""
-        for caller in self._callers:
-            await caller.close()
+        await self._caller.close()
 
     async def __call__(self, request: table_pb.SubmitRequest) -> table_pb.SubmitResponse:
-        """The answer. A command whose stream broke is sent once more: its id makes that safe."""
+        """The answer; ServiceError when there is none."""
         if current_traceparent():
             return await self._table.Submit(request)
-        try:
-            return await self._caller().call(request)
-        except ServiceError as error:
-            if error.code is not grpc.StatusCode.UNAVAILABLE:
-                raise
-        return await self._caller().call(request)
-
-    def _caller(self) -> Caller:
-        self._next = (self._next + 1) % len(self._callers)
-        return self._callers[self._next]
+        return await self._caller.call(request)
 
 
 def _wrap(items: Sequence[tuple[int, table_pb.SubmitRequest]]) -> table_pb.SubmitStreamRequest:

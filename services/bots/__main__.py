@@ -5,17 +5,18 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from google.rpc import status_pb2
 from magnate.table.v1 import table_service_pb2 as table_pb
 
 from services.bots.main import build
 from services.bots.settings import BotsSettings
-from services.kit.batches import BatchCaller
-from services.kit.calls import RemoteClient, open_channel
+from services.kit.calls import PoolClient, open_pool
 from services.kit.errors import ServiceError, from_status
 from services.kit.server import run, run_services
 from services.kit.settings import SettingsError
+from services.kit.spread import SpreadCaller
 from services.kit.streams_redis import RedisStream
 
 TABLE = table_pb.DESCRIPTOR.services_by_name["TableService"]
@@ -41,10 +42,22 @@ async def serve(settings: BotsSettings) -> int:
     """Runs the bots until a signal; returns the exit status."""
     telemetry = settings.telemetry("bots")
     stream = RedisStream(settings.redis_url)
-    tables = open_channel(settings.table_address, tls=settings.tls(), service="table")
-    client = RemoteClient(TABLE, tables, telemetry=telemetry)
-    submitter: BatchCaller[table_pb.SubmitRequest, table_pb.SubmitResponse] = BatchCaller(
-        open_stream=client.SubmitStream, wrap=_wrap, unwrap=_unwrap, name="submit"
+    tables = open_pool(
+        TABLE,
+        settings.table_address,
+        service="table",
+        tls=settings.tls(),
+        attempt_ms=settings.attempt_ms,
+        telemetry=telemetry,
+    )
+    client: Any = PoolClient(TABLE, tables, repeatable=("GetSnapshot", "ListBotTurns"))
+    submitter = SpreadCaller[table_pb.SubmitRequest, table_pb.SubmitResponse](
+        tables,
+        open_stream=lambda replica, requests: replica.SubmitStream(requests),
+        wrap=_wrap,
+        unwrap=_unwrap,
+        key_of=lambda request: request.table_id,
+        name="submit",
     )
     service = build(settings, table_client=client, submitter=submitter, stream=stream, telemetry=telemetry)
     service.add_closer(tables.close)

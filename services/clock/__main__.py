@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
+from typing import Any
 
 from magnate.gateway.v1 import gateway_service_pb2
 from magnate.table.v1 import table_service_pb2
 
 from services.clock.main import build
 from services.clock.settings import ClockSettings
-from services.kit.calls import RemoteClient, bearer, open_channel
+from services.kit.calls import PoolClient, bearer, open_pool
 from services.kit.server import run, run_services
 from services.kit.settings import SettingsError
 from services.kit.streams_redis import RedisStream
@@ -23,18 +24,38 @@ async def serve(settings: ClockSettings) -> int:
     """Runs the clock until a signal; returns the exit status."""
     telemetry = settings.telemetry("clock")
     stream = RedisStream(settings.redis_url)
-    tables = open_channel(settings.table_address, tls=settings.tls(), service="table")
-    gateways = open_channel(settings.gateway_address, tls=settings.gateway_tls(), service=settings.gateway_tls_name)
+    tables = open_pool(
+        TABLE,
+        settings.table_address,
+        service="table",
+        tls=settings.tls(),
+        attempt_ms=settings.attempt_ms,
+        telemetry=telemetry,
+        shows=bearer(settings.clock_token),
+    )
+    gateways = open_pool(
+        GATEWAY,
+        settings.gateway_address,
+        service=settings.gateway_tls_name,
+        tls=settings.gateway_tls(),
+        attempt_ms=settings.attempt_ms,
+        telemetry=telemetry,
+    )
+    table_client: Any = PoolClient(TABLE, tables, repeatable=("ListDeadlines", "ExpireDeadline"))
+    # A probe measures what is: it is not asked again.
+    gateway_client: Any = PoolClient(GATEWAY, gateways)
     service = build(
         settings,
-        table_client=RemoteClient(TABLE, tables, telemetry=telemetry, shows=bearer(settings.clock_token)),
-        gateway_client=RemoteClient(GATEWAY, gateways, telemetry=telemetry),
+        table_client=table_client,
+        gateway_client=gateway_client,
         stream=stream,
         telemetry=telemetry,
     )
     service.add_closer(tables.close)
     service.add_closer(gateways.close)
     service.add_closer(stream.close)
+    await tables.start()
+    await gateways.start()
     return await run_services([(service, settings.port)])
 
 

@@ -86,9 +86,9 @@ class BatchCaller(Generic[Item, Result]):
     """The caller over a stream.
 
     `open_stream` starts the bidirectional call with the requests it is given; `wrap` makes one request of items with
-    their ids; `unwrap` gives the results of a response, each under the id of its item. Items not yet sent survive a
-    broken stream and go out on the next one; those sent and not answered fail with UNAVAILABLE (reason stream_lost:
-    they may have been done), for their caller knows whether asking again is safe.
+    their ids; `unwrap` gives the results of a response, each under the id of its item. When the stream breaks, what was
+    not answered fails with UNAVAILABLE (reason stream_lost: it may have been done, if it was sent), and so does what is
+    asked before the next one stands: the caller knows whether, and where, asking again is safe.
     """
 
     def __init__(
@@ -112,12 +112,12 @@ class BatchCaller(Generic[Item, Result]):
         self._next_id = 1
         self._queue: deque[int] = deque()
         self._waiting: dict[int, _Waiting[Item, Result]] = {}
-        self._sent: set[int] = set()
         self._wake = asyncio.Event()
+        self._is_broken = False
         self._tasks: list[asyncio.Task[None]] = []
 
     async def start(self) -> None:
-        """Begins to keep a stream open; returns at once, calls wait until there is one."""
+        """Begins to keep a stream open; returns at once, calls wait for the first one."""
         if not self._tasks:
             self._tasks = [asyncio.create_task(self._keep_open()), asyncio.create_task(self._sweep())]
 
@@ -129,12 +129,20 @@ class BatchCaller(Generic[Item, Result]):
         self._tasks = []
         self._fail(list(self._waiting), _lost(self._name, "the caller was closed"))
 
+    async def finish(self) -> None:
+        """Closes once everything that waits has its answer, or has waited as long as it may."""
+        while self._waiting:
+            await asyncio.wait([item.answer for item in self._waiting.values()])
+        await self.close()
+
     async def call(self, item: Item, *, timeout_ms: int | None = None) -> Result:
         """The answer to one item. DEADLINE_EXCEEDED after `timeout_ms`, within a twentieth of a second."""
         if len(self._waiting) >= self._max_waiting:
             raise ServiceError(
                 grpc.StatusCode.RESOURCE_EXHAUSTED, "overloaded", f"{self._name}: too many wait", retry_after_ms=200
             )
+        if self._is_broken:
+            raise _lost(self._name, "there is no stream now")
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[Result] = loop.create_future()
         bound_ms = self._timeout_ms if timeout_ms is None else timeout_ms
@@ -159,8 +167,8 @@ class BatchCaller(Generic[Item, Result]):
                 reason = str(error)
             except Exception as error:
                 reason = str(as_service_error(error, self._name))
-            self._fail([number for number in self._sent if number in self._waiting], _lost(self._name, reason))
-            self._sent.clear()
+            self._is_broken = True
+            self._fail(list(self._waiting), _lost(self._name, reason))
             if asyncio.get_running_loop().time() - began > _LAST_BACKOFF_S:
                 backoff_s = _FIRST_BACKOFF_S
             _log.warning("stream_lost", stream=self._name, reason=reason, retry_ms=int(backoff_s * 1000))
@@ -174,6 +182,7 @@ class BatchCaller(Generic[Item, Result]):
         try:
             async with self._open_stream(self._requests(stands, ended)) as responses:
                 await responses.connected()
+                self._is_broken = False
                 stands.set()
                 async for response in responses:
                     for number, result in self._unwrap(response):
@@ -194,14 +203,12 @@ class BatchCaller(Generic[Item, Result]):
             while self._queue and len(batch) < self._max_batch:
                 number = self._queue.popleft()
                 waiting = self._waiting.get(number)
-                if waiting is not None:
-                    self._sent.add(number)
+                if waiting is not None and not waiting.answer.done():
                     batch.append((number, waiting.item))
             if batch:
                 yield self._wrap(batch)
 
     def _settle(self, number: int, result: Result | ServiceError) -> None:
-        self._sent.discard(number)
         waiting = self._waiting.get(number)
         if waiting is None or waiting.answer.done():
             return

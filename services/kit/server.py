@@ -75,6 +75,20 @@ class ServiceSettings(TlsSettings):
     max_message_bytes: int = setting(
         "MAGNATE_MAX_MESSAGE_BYTES", 4 * 1024 * 1024, "largest message a service takes", low=1024, high=1 << 30
     )
+    attempt_ms: int = setting(
+        "MAGNATE_CALL_ATTEMPT_MS",
+        1_000,
+        "time after which a call to another service that is safe to repeat is tried at another replica",
+        low=20,
+        high=60_000,
+    )
+    shutdown_notice_ms: int = setting(
+        "MAGNATE_SHUTDOWN_NOTICE_MS",
+        200,
+        "time before a stop in which a service says that it does not serve and still does, for others to hear it",
+        low=0,
+        high=600_000,
+    )
     shutdown_grace_ms: int = setting(
         "MAGNATE_SHUTDOWN_GRACE_MS", 5_000, "time to finish what has begun before a stop", low=0, high=600_000
     )
@@ -142,7 +156,7 @@ class Service:
         self._tasks: list[asyncio.Task[None]] = []
         self._servers: list[grpc.aio.Server] = []
         self._health = health.aio.HealthServicer()
-        self._stopping = False
+        self.is_stopping = False
         self._port = 0
         self._observe()
 
@@ -211,12 +225,15 @@ class Service:
         self._log.info("service_started", port=self._port)
 
     async def stop(self) -> None:
-        """Takes nothing new, finishes what has begun within the grace, then closes everything; never raises."""
-        if self._stopping:
+        """Says so and, after the notice, takes nothing new, finishes what has begun within the grace, then closes
+        everything; never raises."""
+        if self.is_stopping:
             return
-        self._stopping = True
+        self.is_stopping = True
         grace_s = self.settings.shutdown_grace_ms / 1000
         await self._health.enter_graceful_shutdown()
+        if self._servers:
+            await asyncio.sleep(self.settings.shutdown_notice_ms / 1000)
         # Streams get the first half to say goodbye, so that those which do not leave time for the calls.
         draining = asyncio.create_task(self.gate.close_streams(grace_s / 2))
         if self._servers:
@@ -243,7 +260,7 @@ class Service:
                 ("grpc.keepalive_time_ms", 20_000),
                 ("grpc.keepalive_timeout_ms", 10_000),
                 ("grpc.keepalive_permit_without_calls", 1),
-                ("grpc.http2.min_recv_ping_interval_without_data_ms", 5_000),
+                ("grpc.http2.min_recv_ping_interval_without_data_ms", 500),
             ]
         )
         files = self.settings.port_tls()

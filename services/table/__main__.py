@@ -5,16 +5,17 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from google.rpc import status_pb2
 from magnate.clock.v1 import clock_service_pb2
 from magnate.rules.v1 import rules_service_pb2 as rules_pb
 
-from services.kit.batches import BatchCaller
-from services.kit.calls import RemoteClient, open_channel
+from services.kit.calls import PoolClient, RemoteClient, open_channel, open_pool
 from services.kit.errors import ServiceError, from_status
 from services.kit.server import run, run_services
 from services.kit.settings import SettingsError
+from services.kit.spread import SpreadCaller
 from services.kit.streams_redis import RedisStream
 from services.table.main import build
 from services.table.settings import TableSettings
@@ -43,12 +44,25 @@ async def serve(settings: TableSettings) -> int:
     """Runs the table service until a signal; returns the exit status."""
     telemetry = settings.telemetry("table")
     stream = RedisStream(settings.redis_url)
-    rules = open_channel(settings.rules_address, tls=settings.tls(), service="rules")
+    rules = open_pool(
+        RULES,
+        settings.rules_address,
+        service="rules",
+        tls=settings.tls(),
+        attempt_ms=settings.attempt_ms,
+        telemetry=telemetry,
+    )
+    # What the rules answer depends on nothing but the question, so asking again is always safe.
+    rules_client: Any = PoolClient(RULES, rules, repeatable=("Describe", "NewGame", "Apply", "View"))
     clock = open_channel(settings.clock_address, tls=settings.tls(), service="clock")
-    rules_client = RemoteClient(RULES, rules, telemetry=telemetry)
     clock_client = RemoteClient(CLOCK, clock, telemetry=telemetry)
-    applier: BatchCaller[rules_pb.ApplyRequest, rules_pb.ApplyResponse] = BatchCaller(
-        open_stream=rules_client.ApplyStream, wrap=_wrap, unwrap=_unwrap, name="apply"
+    applier = SpreadCaller[rules_pb.ApplyRequest, rules_pb.ApplyResponse](
+        rules,
+        open_stream=lambda replica, requests: replica.ApplyStream(requests),
+        wrap=_wrap,
+        unwrap=_unwrap,
+        key_of=lambda request: request.state.table_id,
+        name="apply",
     )
     try:
         service = await build(

@@ -31,7 +31,7 @@ from magnate.table.v1 import table_service_pb2 as table_pb
 from gateway.adapters.submitting import StreamedSubmit
 from gateway.main import DESCRIPTOR as GATEWAY
 from services.kit.batches import BatchCaller, serve_batches
-from services.kit.calls import Call, LocalClient, RemoteClient, open_channel
+from services.kit.calls import Call, LocalClient, Pool, PoolClient, RemoteClient, RemoteReplicas, open_channel
 from services.kit.server import Service, ServiceSettings, run
 from services.kit.streams import EventStream, Lagged
 from services.kit.streams_memory import MemoryStream
@@ -294,10 +294,11 @@ class Chain:
             await applier.start()
             await self.table(applier.call)
         else:
-            remote = RemoteClient(TABLE, open_channel(behind))
-            submit = StreamedSubmit(remote, streams=2, timeout_ms=5_000)
-            await submit.start()
-            self.gateway(remote, submit)
+            replicas = RemoteReplicas(TABLE, behind, connect=lambda address: open_channel(str(address)))
+            pool = Pool(replicas, what="table")
+            await pool.start()
+            remote: Any = PoolClient(TABLE, pool)
+            self.gateway(remote, StreamedSubmit(remote, pool, timeout_ms=5_000))
 
     def _service(self, name: str, descriptor: Any, handler: object) -> Service:
         service = Service(name, self._settings)

@@ -20,7 +20,7 @@ from magnate.table.v1 import table_pb2
 from magnate.table.v1 import table_service_pb2 as table_pb
 
 from gateway.adapters.submitting import StreamedSubmit
-from services.kit.calls import Contract, Dispatcher, RemoteClient, open_channel, serve
+from services.kit.calls import Contract, Dispatcher, Pool, PoolClient, RemoteReplicas, open_channel, serve
 from services.kit.errors import ServiceError
 from services.kit.streams_memory import MemoryStream
 from services.kit.streams_redis import RedisStream
@@ -43,6 +43,19 @@ async def served(table: FakeTable) -> AsyncIterator[str]:
         await server.stop(0)
 
 
+@asynccontextmanager
+async def submitting(address: str) -> AsyncIterator[StreamedSubmit]:
+    """The gateway's way to the table service."""
+    pool = Pool(RemoteReplicas(TABLE, address, connect=lambda found: open_channel(str(found))), what="table")
+    await pool.start()
+    submit = StreamedSubmit(PoolClient(TABLE, pool), pool, timeout_ms=5_000)
+    try:
+        yield submit
+    finally:
+        await submit.close()
+        await pool.close()
+
+
 def command(number: int, *, seat: int = 0) -> table_pb.SubmitRequest:
     """A command of the first session at the first table."""
     return table_pb.SubmitRequest(
@@ -63,35 +76,27 @@ async def new_table(table: FakeTable) -> str:
 
 
 async def test_commands_share_long_lived_streams() -> None:
-    """Many at once travel on as many streams as are set; each gets its own answer or refusal."""
+    """Many at once travel on one stream for each replica; each gets its own answer or refusal."""
     table = FakeTable(MemoryStream())
     table_id = await new_table(table)
-    async with served(table) as address, open_channel(address) as channel:
-        client: Any = RemoteClient(TABLE, channel)
-        submit = StreamedSubmit(client, streams=2, timeout_ms=5_000)
-        await submit.start()
+    async with served(table) as address, submitting(address) as submit:
         done = await asyncio.gather(*(submit(command(number)) for number in range(100)))
         with pytest.raises(ServiceError) as refused:
             await submit(command(1_000, seat=1))
-        await submit.close()
     assert {answer.last_seq for answer in done} == {last for _, last in table.held(table_id).seqs[1:]}
     assert (refused.value.code, refused.value.reason) == (grpc.StatusCode.PERMISSION_DENIED, "not_your_seat")
     assert refused.value.metadata == {"seat": "1"}
-    assert table.calls == ["SubmitStream", "SubmitStream"]
+    assert table.calls == ["SubmitStream"]
 
 
 async def test_a_command_whose_stream_broke_is_done_once() -> None:
     """It is sent once more under its id, which the table service has seen."""
     table = FakeTable(MemoryStream())
     table_id = await new_table(table)
-    async with served(table) as address, open_channel(address) as channel:
-        client: Any = RemoteClient(TABLE, channel)
-        submit = StreamedSubmit(client, streams=1, timeout_ms=5_000)
-        await submit.start()
+    async with served(table) as address, submitting(address) as submit:
         await submit(command(1))
         table.break_next_answer = True
         again = await submit(command(2))
-        await submit.close()
     assert again.repeated
     assert len(table.held(table_id).updates) == 3
 

@@ -12,13 +12,15 @@ from services.kit.calls.contract import Contract, Method
 from services.kit.calls.dispatch import Dispatcher, Gate, Limits, as_service_error, shutting_down
 from services.kit.calls.guard import Guard, Proof, bearer, clock_proofs, operator_proofs
 from services.kit.calls.local import LocalClient
+from services.kit.calls.pool import DRAINING, Member, Pool, PoolClient
 from services.kit.calls.remote import ChannelOptions, RemoteClient, open_channel
-from services.kit.calls.replicas import Following, OneReplica, RemoteReplicas, Replicas
+from services.kit.calls.replicas import Following, OneReplica, RemoteReplicas, Replicas, open_pool
 from services.kit.calls.serving import serve
 from services.kit.calls.stream import Stream
 from services.kit.calls.tls import TlsError, TlsFiles, server_credentials
 
 __all__ = [
+    "DRAINING",
     "Address",
     "Call",
     "Channel",
@@ -30,8 +32,11 @@ __all__ = [
     "Guard",
     "Limits",
     "LocalClient",
+    "Member",
     "Method",
     "OneReplica",
+    "Pool",
+    "PoolClient",
     "Proof",
     "RemoteClient",
     "RemoteReplicas",
@@ -43,6 +48,7 @@ __all__ = [
     "bearer",
     "clock_proofs",
     "open_channel",
+    "open_pool",
     "operator_proofs",
     "parse_addresses",
     "resolve",

@@ -27,11 +27,13 @@ from services.kit.telemetry import Telemetry, trace_headers
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChannelOptions:
-    """How a channel to another service behaves: the largest message either way, and its keep-alive pings."""
+    """How a channel to another service behaves: the largest message either way, and its keep-alive pings.
+
+    A peer that hangs, its connections open, is noticed when the pings are not answered: within the sum of both."""
 
     max_message_bytes: int = 16 * 1024 * 1024
-    keepalive_ms: int = 20_000
-    keepalive_timeout_ms: int = 5_000
+    keepalive_ms: int = 2_000
+    keepalive_timeout_ms: int = 1_500
 
 
 def open_channel(

@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, Generic, Protocol, TypeVar
 
 import grpc
 from google.protobuf.descriptor import ServiceDescriptor
+from grpc_health.v1 import health_pb2
 
 from services.kit.calls.addresses import Address, parse_addresses, resolve
+from services.kit.calls.call import NO_METADATA
 from services.kit.calls.dispatch import as_service_error
-from services.kit.calls.remote import RemoteClient
+from services.kit.calls.pool import Pool
+from services.kit.calls.remote import RemoteClient, open_channel
 from services.kit.calls.stream import Stream
+from services.kit.calls.tls import TlsFiles
 from services.kit.errors import ServiceError
 from services.kit.logs import get_log
 from services.kit.telemetry import Telemetry
 
 _log = get_log(__name__)
+_HEALTH: Any = health_pb2.DESCRIPTOR.services_by_name["Health"]
 _LOOK_S = 2.0
 _FIRST_BACKOFF_S = 0.05
 _LAST_BACKOFF_S = 1.0
@@ -68,12 +73,14 @@ class RemoteReplicas:
         *,
         connect: Callable[[Address], grpc.aio.Channel],
         telemetry: Telemetry | None = None,
+        shows: Mapping[str, str] = NO_METADATA,
     ) -> None:
-        """Raises SettingsError when `addresses` are none."""
+        """`shows` is metadata of every call. Raises SettingsError when `addresses` are none."""
         self._descriptor = descriptor
         self._addresses = parse_addresses(addresses)
         self._connect = connect
         self._telemetry = telemetry
+        self._shows = shows
         self._found: dict[str, Address] = {}
         self._channels: dict[str, grpc.aio.Channel] = {}
 
@@ -83,12 +90,64 @@ class RemoteReplicas:
 
     def client(self, name: str) -> Any:
         channel = self._channels[name] = self._connect(self._found[name])
-        return RemoteClient(self._descriptor, channel, telemetry=self._telemetry)
+        return RemoteClient(self._descriptor, channel, telemetry=self._telemetry, shows=self._shows)
+
+    def serving(self, name: str) -> Stream:
+        """What the health service of a replica with a client says from now on: true or false."""
+        stream = RemoteClient(_HEALTH, self._channels[name]).Watch(health_pb2.HealthCheckRequest())
+        return _Serving(stream)
 
     async def forget(self, name: str) -> None:
         channel = self._channels.pop(name, None)
         if channel is not None:
             await channel.close()
+
+
+def open_pool(
+    descriptor: ServiceDescriptor,
+    addresses: str,
+    *,
+    service: str,
+    tls: TlsFiles | None,
+    attempt_ms: int,
+    telemetry: Telemetry,
+    shows: Mapping[str, str] = NO_METADATA,
+) -> Pool:
+    """The replicas behind an address setting, to be called as one; `service` is the name of their certificates."""
+    replicas = RemoteReplicas(
+        descriptor,
+        addresses,
+        connect=lambda address: open_channel(str(address), tls=tls, service=service),
+        telemetry=telemetry,
+        shows=shows,
+    )
+    return Pool(replicas, what=service, attempt_ms=attempt_ms)
+
+
+class _Serving:
+    """The answers of a health service, as true or false."""
+
+    def __init__(self, stream: Stream) -> None:
+        self._stream = stream
+
+    def __aiter__(self) -> _Serving:
+        return self
+
+    async def __anext__(self) -> bool:
+        answer = await self._stream.__anext__()
+        return bool(answer.status == health_pb2.HealthCheckResponse.SERVING)
+
+    def cancel(self) -> None:
+        self._stream.cancel()
+
+    async def connected(self) -> None:
+        await self._stream.connected()
+
+    async def __aenter__(self) -> _Serving:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self._stream.cancel()
 
 
 class Following(Generic[Client]):

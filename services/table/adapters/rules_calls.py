@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable
 from typing import Protocol, TypeVar
 
 import grpc
@@ -16,9 +15,6 @@ from services.kit.telemetry import current_traceparent
 
 T = TypeVar("T")
 
-# What the rules answer depends on nothing but the question, so asking again is always safe.
-_ATTEMPTS = 3
-_PAUSE_S = 0.05
 _AWAY = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED)
 
 
@@ -44,38 +40,31 @@ class RulesCalls:
         self._applier = applier
 
     async def describe(self, edition: str, version: int) -> edition_pb2.Edition:
-        answer = await _patient(lambda: self._client.Describe(pb.DescribeRequest(edition=edition, version=version)))
+        answer = await _reported(self._client.Describe(pb.DescribeRequest(edition=edition, version=version)))
         if not answer.editions:
             raise ServiceError(grpc.StatusCode.NOT_FOUND, "no_edition", f"there is no edition {edition}")
         return answer.editions[0]
 
     async def new_game(self, request: pb.NewGameRequest) -> pb.NewGameResponse:
-        return await _patient(lambda: self._client.NewGame(request))
+        return await _reported(self._client.NewGame(request))
 
     async def apply(self, request: pb.ApplyRequest) -> pb.ApplyResponse:
         applier = self._applier
         if applier is None or current_traceparent():
-            return await _patient(lambda: self._client.Apply(request))
-        return await _patient(lambda: applier.call(request))
+            return await _reported(self._client.Apply(request))
+        return await _reported(applier.call(request))
 
     async def view(self, request: pb.ViewRequest) -> pb.ViewResponse:
-        return await _patient(lambda: self._client.View(request))
+        return await _reported(self._client.View(request))
 
     async def probe(self) -> None:
         # A probe measures what is: it is not asked again.
         await self._client.Probe(pb.ProbeRequest())
 
 
-async def _patient(ask: Callable[[], Awaitable[T]]) -> T:
-    for _ in range(_ATTEMPTS - 1):
-        try:
-            return await ask()
-        except ServiceError as error:
-            if error.code not in _AWAY:
-                raise
-        await asyncio.sleep(_PAUSE_S)
+async def _reported(asked: Awaitable[T]) -> T:
     try:
-        return await ask()
+        return await asked
     except ServiceError as error:
         if error.code not in _AWAY:
             raise

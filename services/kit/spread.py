@@ -1,0 +1,79 @@
+"""Many calls over the long-lived streams to every replica of a service: one stream each, see `batches`."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from typing import Any, Generic, TypeVar
+
+from services.kit.batches import BatchCaller
+from services.kit.calls import Member, Pool, Stream
+from services.kit.errors import ServiceError
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+class SpreadCaller(Generic[Item, Result]):
+    """A `Caller` for items that may be sent twice without harm.
+
+    Items of one key go to one replica, in one message when several wait; those of a replica that dies, drains or lets
+    them wait in vain go to another. Streams are opened to replicas as they appear in the pool, which is the caller's.
+    """
+
+    def __init__(
+        self,
+        pool: Pool,
+        *,
+        open_stream: Callable[[Any, AsyncIterator[Any]], Stream],
+        wrap: Callable[[Sequence[tuple[int, Item]]], Any],
+        unwrap: Callable[[Any], Iterable[tuple[int, Result | ServiceError]]],
+        key_of: Callable[[Item], str],
+        name: str,
+        timeout_ms: int = 5_000,
+    ) -> None:
+        """`open_stream` is given the client of a replica and the requests."""
+        self._pool = pool
+        self._open_stream = open_stream
+        self._wrap = wrap
+        self._unwrap = unwrap
+        self._key_of = key_of
+        self._name = name
+        self._timeout_ms = timeout_ms
+        self._callers: dict[Member, BatchCaller[Item, Result]] = {}
+        self._closing: set[asyncio.Task[None]] = set()
+
+    async def start(self) -> None:
+        """Nothing more than the start of the pool: a stream is opened with the first call to its replica."""
+        await self._pool.start()
+
+    async def close(self) -> None:
+        """Ends the streams; what still waits fails with UNAVAILABLE."""
+        for caller in self._callers.values():
+            await caller.close()
+        await asyncio.gather(*self._closing)
+        self._callers.clear()
+
+    async def call(self, item: Item, *, timeout_ms: int | None = None) -> Result:
+        """The answer to one item; DEADLINE_EXCEEDED after `timeout_ms`, UNAVAILABLE when no replica answers."""
+
+        async def ask(member: Member, limit_ms: int) -> Result:
+            caller = self._callers.get(member) or await self._caller_of(member)
+            return await caller.call(item, timeout_ms=limit_ms)
+
+        bound_ms = self._timeout_ms if timeout_ms is None else timeout_ms
+        return await self._pool.attempt(ask, bound_ms=bound_ms, repeatable=True, key=self._key_of(item))
+
+    async def _caller_of(self, member: Member) -> BatchCaller[Item, Result]:
+        for gone in [known for known in self._callers if known.name not in self._pool.members]:
+            task = asyncio.create_task(self._callers.pop(gone).finish())
+            self._closing.add(task)
+            task.add_done_callback(self._closing.discard)
+        caller = self._callers[member] = BatchCaller(
+            open_stream=lambda requests: self._open_stream(member.client, requests),
+            wrap=self._wrap,
+            unwrap=self._unwrap,
+            name=f"{self._name} {member.name}",
+        )
+        await caller.start()
+        return caller

@@ -1,0 +1,241 @@
+"""Calls to a service with replicas: where they go, and what becomes of them when a replica dies, hangs or drains."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator, Iterable, Sequence
+from typing import Any
+
+import grpc
+import pytest
+
+from services.kit.batches import serve_batches
+from services.kit.calls import Call, Pool, PoolClient, RemoteReplicas, open_channel
+from services.kit.errors import ServiceError
+from services.kit.server import Service, ServiceSettings
+from services.kit.spread import SpreadCaller
+from tests.support.echo import ECHO, EchoRequest, EchoResponse
+from tests.support.servers import free_port
+
+SETTINGS = ServiceSettings(shutdown_grace_ms=2_000)
+
+
+class Answerer:
+    """Answers with its own number; while `holds` is set it begins and does not end."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.holds = False
+        self.begun = asyncio.Event()
+        self.go_on = asyncio.Event()
+
+    async def _answer(self, text: str) -> str:
+        if text == "refused":
+            raise ServiceError(grpc.StatusCode.FAILED_PRECONDITION, "refused", "no")
+        if self.holds:
+            self.begun.set()
+            await self.go_on.wait()
+        return f"{self.number}"
+
+    async def Once(self, request: Any, call: Call) -> Any:
+        return EchoResponse(text=await self._answer(request.text))
+
+    async def Talk(self, requests: AsyncIterator[Any], call: Call) -> AsyncIterator[Any]:
+        async for response in serve_batches(requests, items=_items, handle=self._answer, wrap=_wrap_results):
+            yield response
+
+    async def Many(self, request: Any, call: Call) -> AsyncIterator[Any]:
+        yield EchoResponse(text=f"{self.number}")
+
+    Join = Once
+
+
+def _items(request: Any) -> Iterable[tuple[int, str]]:
+    for part in request.text.split(";"):
+        number, text = part.split(",")
+        yield int(number), text
+
+
+def _wrap_results(results: Sequence[tuple[int, str | ServiceError]]) -> Any:
+    return EchoResponse(text=";".join(f"{number},{result}" for number, result in results))
+
+
+def _wrap_items(items: Sequence[tuple[int, str]]) -> Any:
+    return EchoRequest(text=";".join(f"{number},{text}" for number, text in items))
+
+
+def _unwrap(response: Any) -> Iterable[tuple[int, str | ServiceError]]:
+    for part in response.text.split(";"):
+        number, answer = part.split(",")
+        yield int(number), answer
+
+
+class Replicated:
+    """Two replicas on ports of their own, and the ways to call them."""
+
+    def __init__(self) -> None:
+        self.ports = [free_port(), free_port()]
+        self.answerers = [Answerer(0), Answerer(1)]
+        self.services: list[Service | None] = [None, None]
+        addresses = ",".join(f"127.0.0.1:{port}" for port in self.ports)
+        replicas = RemoteReplicas(ECHO, addresses, connect=lambda address: open_channel(str(address)))
+        self.pool = Pool(replicas, what="echo", attempt_ms=300)
+        self.safe: Any = PoolClient(ECHO, self.pool, repeatable=("Once",))
+        self.unsafe: Any = PoolClient(ECHO, self.pool)
+        self.spread = SpreadCaller[str, str](
+            self.pool,
+            open_stream=lambda client, requests: client.Talk(requests),
+            wrap=_wrap_items,
+            unwrap=_unwrap,
+            key_of=lambda text: text,
+            name="talk",
+        )
+
+    async def start(self, number: int) -> None:
+        service = self.services[number] = Service("echo", SETTINGS)
+        service.add_handler(ECHO, self.answerers[number])
+        await service.start(self.ports[number])
+
+    async def serving(self, *numbers: int) -> None:
+        """Returns when the pool knows these replicas to serve, and no others."""
+        wanted = {f"127.0.0.1:{self.ports[number]}" for number in numbers}
+        async with asyncio.timeout(20):
+            while {member.name for member in self.pool.members.values() if member.serves} != wanted:
+                await asyncio.sleep(0.01)
+
+    async def crash(self, number: int) -> None:
+        """Closes its connections at once."""
+        service = self.services[number]
+        assert service is not None
+        await service._servers[0].stop(None)
+
+    async def close(self) -> None:
+        await self.spread.close()
+        await self.pool.close()
+        for answerer in self.answerers:
+            answerer.go_on.set()
+        for service in self.services:
+            if service is not None:
+                await service.stop()
+
+
+@pytest.fixture
+async def site() -> AsyncIterator[Replicated]:
+    replicated = Replicated()
+    for number in (0, 1):
+        await replicated.start(number)
+    await replicated.pool.start()
+    await replicated.serving(0, 1)
+    yield replicated
+    await replicated.close()
+
+
+async def _once(client: Any, text: str = "x", **how: Any) -> int:
+    return int((await client.Once(EchoRequest(text=text), **how)).text)
+
+
+async def test_calls_go_to_all_and_those_of_one_key_to_one(site: Replicated) -> None:
+    busy = await asyncio.gather(*(_once(site.safe) for _ in range(40)))
+    assert min(Counter(busy).values()) >= 10
+    homes = {key: await site.spread.call(key) for key in "abcdefghijklmnop"}
+    assert set(homes.values()) == {"0", "1"}
+    assert {key: await site.spread.call(key) for key in homes} == homes
+
+
+async def test_a_refusal_is_an_answer(site: Replicated) -> None:
+    """It is not asked again anywhere."""
+    with pytest.raises(ServiceError) as refused:
+        await _once(site.safe, "refused")
+    assert refused.value.reason == "refused"
+
+
+async def test_a_replica_that_dies_costs_a_repeat(site: Replicated) -> None:
+    """What was begun there is done at the other one, if it may be done twice; else the caller hears of it."""
+    for answerer in site.answerers:
+        answerer.holds = True
+    calls = [asyncio.create_task(_once(site.safe, timeout_ms=10_000)) for _ in range(2)]
+    unsafe = [asyncio.create_task(_once(site.unsafe, timeout_ms=10_000)) for _ in range(2)]
+    for answerer in site.answerers:
+        await answerer.begun.wait()
+    site.answerers[1].holds = False
+    site.answerers[1].go_on.set()
+    await site.crash(0)
+    assert await asyncio.gather(*calls) == [1, 1]
+    heard = await asyncio.gather(*unsafe, return_exceptions=True)
+    assert sorted(str(one.code.name) if isinstance(one, ServiceError) else str(one) for one in heard) == [
+        "1",
+        "UNAVAILABLE",
+    ]
+    await site.serving(1)
+    assert {await _once(site.unsafe) for _ in range(10)} == {1}
+
+
+async def test_a_replica_that_hangs_costs_an_attempt_and_is_left_alone(site: Replicated) -> None:
+    site.answerers[0].holds = True
+    assert await asyncio.gather(*(_once(site.safe) for _ in range(8))) == [1] * 8
+    site.answerers[0].begun.clear()
+    assert {await _once(site.safe) for _ in range(10)} == {1}
+    assert not site.answerers[0].begun.is_set()
+
+
+async def test_items_move_from_a_dead_replica_to_a_living_one(site: Replicated) -> None:
+    """And back when it lives again."""
+    homes = {key: await site.spread.call(key) for key in "abcdefgh"}
+    mine = next(key for key, home in homes.items() if home == "0")
+    site.answerers[0].holds = True
+    asked = asyncio.create_task(site.spread.call(mine))
+    await site.answerers[0].begun.wait()
+    await site.crash(0)
+    assert await asked == "1"
+    site.answerers[0].holds = False
+    await site.serving(1)
+    await site.start(0)
+    await site.serving(0, 1)
+    async with asyncio.timeout(20):
+        while await site.spread.call(mine) != "0":
+            await asyncio.sleep(0.01)
+
+
+async def test_items_of_a_replica_that_hangs_are_answered_by_another(site: Replicated) -> None:
+    site.answerers[0].holds = True
+    assert {await site.spread.call(key) for key in "abcdefgh"} == {"1"}
+
+
+async def test_a_replica_that_ends_in_order_costs_no_call(site: Replicated) -> None:
+    """Not even those that may not be sent twice, from before its end to after."""
+    service = site.services[0]
+    assert service is not None
+    stopped = asyncio.create_task(service.stop())
+    heard: list[int] = []
+    while not stopped.done():
+        heard += await asyncio.gather(*(_once(site.unsafe) for _ in range(4)))
+        heard.append(int(await site.spread.call("a")))
+        await asyncio.sleep(0.002)
+    assert {await _once(site.unsafe) for _ in range(10)} == {1}
+    assert heard
+
+
+async def test_a_stream_is_opened_at_one_that_serves(site: Replicated) -> None:
+    await site.crash(0)
+    await site.serving(1)
+    for _ in range(4):
+        async with site.safe.Many(EchoRequest(text="x")) as answers:
+            assert [answer.text async for answer in answers] == ["1"]
+
+
+async def test_nobody_there_is_reported_in_time() -> None:
+    replicas = RemoteReplicas(ECHO, f"127.0.0.1:{free_port()}", connect=lambda address: open_channel(str(address)))
+    pool = Pool(replicas, what="echo", attempt_ms=50)
+    await pool.start()
+    client: Any = PoolClient(ECHO, pool, repeatable=("Once",))
+    with pytest.raises(ServiceError) as refused:
+        await _once(client, timeout_ms=2_000)
+    assert refused.value.code is grpc.StatusCode.UNAVAILABLE
+    await pool.close()
+
+
+def test_what_may_be_repeated_is_in_the_contract() -> None:
+    replicas = RemoteReplicas(ECHO, "127.0.0.1:1", connect=lambda address: open_channel(str(address)))
+    with pytest.raises(ValueError, match="has no methods Twice"):
+        PoolClient(ECHO, Pool(replicas, what="echo"), repeatable=("Twice",))
