@@ -60,6 +60,11 @@ class Feed:
         return self.table_frame
 
 
+def has_game(table: table_pb2.Table) -> bool:
+    """Whether the table's game has been started; not of a lobby, nor of one that came to nothing."""
+    return table.status in (table_pb2.TABLE_STATUS_RUNNING, table_pb2.TABLE_STATUS_FINISHED) or table.last_seq > 0
+
+
 def may_watch(table: table_pb2.Table, session_id: str) -> bool:
     """Whether a session may see the game: where there are spectators, or it holds a seat, or it is the host."""
     return (

@@ -11,7 +11,7 @@ from google.protobuf.message import DecodeError
 from magnate.table.v1 import table_pb2
 
 from gateway.application import refusals
-from gateway.application.feeds import Feed, may_watch
+from gateway.application.feeds import Feed, has_game, may_watch
 from gateway.application.filling import Filler
 from gateway.application.frames import Frame, ended_frame, ended_frames, read_stream_message
 from gateway.application.joining import Joiner, TooSlowError, reason_of
@@ -254,12 +254,11 @@ class Hub:
         frame = feed.learn(table)
         if feed.table is not table:
             return
-        in_lobby = table.status in (table_pb2.TABLE_STATUS_LOBBY, table_pb2.TABLE_STATUS_EXPIRED)
         for target in tuple(feed.targets):
             if not target.joined:
                 continue
             target.may_see = may_watch(table, target.watch.session_id)
-            if not in_lobby and not target.may_see:
+            if has_game(table) and not target.may_see:
                 self._end_target(target, "no_spectators")
             elif target.live:
                 target.send_table(frame)

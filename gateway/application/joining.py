@@ -5,11 +5,10 @@ from __future__ import annotations
 import asyncio
 
 import grpc
-from magnate.table.v1 import table_pb2
 from magnate.table.v1 import table_service_pb2 as table_pb
 
 from gateway.application import refusals
-from gateway.application.feeds import Feed, may_watch
+from gateway.application.feeds import Feed, has_game, may_watch
 from gateway.application.frames import snapshot_frame, update_frame
 from gateway.application.ports import TableCalls
 from gateway.application.watch import Target
@@ -43,10 +42,9 @@ class Joiner:
         target.watch.shard = table.shard
         target.may_see = described.HasField("own_seat") or may_watch(table, target.watch.session_id)
         target.send_table(feed.learn(table))
-        started = table.status not in (table_pb2.TABLE_STATUS_LOBBY, table_pb2.TABLE_STATUS_EXPIRED)
-        if started and not target.may_see:
+        if has_game(table) and not target.may_see:
             raise _no_spectators()
-        if not started:
+        if not has_game(table):
             if target.after_seq:
                 raise _seq_ahead(target.after_seq, 0)
         elif target.after_seq is None:

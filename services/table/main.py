@@ -21,6 +21,7 @@ from services.table.adapters.rules_calls import RulesCalls, RulesClient
 from services.table.adapters.store import SqlStore, open_database
 from services.table.adapters.system import SystemChance, SystemWall
 from services.table.application.add_bots import AddBots
+from services.table.application.archiver import Archiver
 from services.table.application.bot_watch import BotWatch
 from services.table.application.commands import Commands
 from services.table.application.create_session import CreateSession
@@ -78,6 +79,7 @@ class Application:
     bots: BotWatch
     commands: Commands
     sweeper: Sweeper
+    archiver: Archiver
 
 
 def compose(outside: Outside, options: Options) -> Application:
@@ -157,7 +159,16 @@ def compose(outside: Outside, options: Options) -> Application:
         probe=Probe(store, outside.rules, outbox, wall),
     )
     sweeper = Sweeper(store, lobby, outbox, wall, options)
-    return Application(TableHandler(use_cases), outbox, bots, commands, sweeper)
+    archiver = Archiver(
+        store=store,
+        hot_tables=hot_tables,
+        outbox=outbox,
+        play_time=outside.play_time,
+        wall=wall,
+        meter=outside.meter,
+        options=options,
+    )
+    return Application(TableHandler(use_cases), outbox, bots, commands, sweeper, archiver)
 
 
 async def build(
@@ -201,5 +212,6 @@ async def build(
     service.add_background("outbox_upkeep", application.outbox.run_upkeep)
     service.add_background("bots", lambda: application.bots.run(application.commands))
     service.add_background("sweep", application.sweeper.run)
+    service.add_background("archive", application.archiver.run)
     service.add_closer(store.close)
     return service

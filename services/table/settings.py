@@ -93,6 +93,27 @@ class TableSettings(ServiceSettings):
         low=1_000,
         high=10**9,
     )
+    abandoned_after_ms: int = setting(
+        "MAGNATE_TABLE_ABANDONED_AFTER_MS",
+        30 * 24 * 3_600_000,
+        "play time without a command, nor a person there, after which a running game expires; 0: never",
+        low=0,
+        high=10**12,
+    )
+    archive_after_ms: int = setting(
+        "MAGNATE_TABLE_ARCHIVE_AFTER_MS",
+        7 * 24 * 3_600_000,
+        "time after its end in which the log of a game is not yet packed away; 0: it never is",
+        low=0,
+        high=10**12,
+    )
+    forget_after_ms: int = setting(
+        "MAGNATE_TABLE_FORGET_AFTER_MS",
+        0,
+        "time after which a game that was packed away is deleted with all that is known of it; 0: never",
+        low=0,
+        high=10**13,
+    )
     sessions_burst: int = setting(
         "MAGNATE_LIMIT_SESSIONS_BURST", 30, "sessions that one address may open at once; 0: no limit", low=0
     )
@@ -133,6 +154,9 @@ class TableSettings(ServiceSettings):
             absent_after_ms=self.absent_after_ms,
             vacate_after_ms=self.vacate_after_ms,
             lobby_ttl_ms=self.lobby_ttl_ms,
+            abandoned_after_ms=self.abandoned_after_ms,
+            archive_after_ms=self.archive_after_ms,
+            forget_after_ms=self.forget_after_ms,
             sessions_per_address=Rate(burst=self.sessions_burst, per_second=self.sessions_per_second),
             tables_per_session=Rate(burst=self.tables_burst, per_second=self.tables_per_second),
             submits_per_session=Rate(burst=self.submits_burst, per_second=self.submits_per_second),

@@ -119,7 +119,8 @@ class Tables:
 
     async def last(self, table_id: str) -> update_pb2.Update:
         """The newest update."""
-        return (await self.updates(table_id))[-1]
+        described = await self.client.DescribeTable(pb.DescribeTableRequest(table_id=table_id))
+        return (await self.updates(table_id, described.table.last_seq - 1))[-1]
 
     async def submit(self, token: str, table_id: str, command: command_pb2.Command) -> pb.SubmitResponse:
         """Gives one command."""

@@ -29,6 +29,15 @@ class Instruments:
         self._published = meter.create_counter(
             "magnate_table_published_messages_total", description="messages brought to the event stream"
         )
+        self._archived = meter.create_counter(
+            "magnate_table_archived_games_total", description="games whose log was packed away"
+        )
+        self._forgotten = meter.create_counter(
+            "magnate_table_forgotten_games_total", description="archived games that were deleted"
+        )
+        self._abandoned = meter.create_counter(
+            "magnate_table_abandoned_games_total", description="running games that expired because nobody played them"
+        )
         meter.create_observable_gauge(
             "magnate_table_outbox_messages",
             [lambda _: [observable_value(self._waiting)]],
@@ -56,6 +65,15 @@ class Instruments:
 
     def fallback_played(self) -> None:
         self._fallbacks.add(1)
+
+    def archived(self) -> None:
+        self._archived.add(1)
+
+    def forgotten(self, games: int) -> None:
+        self._forgotten.add(games)
+
+    def abandoned(self) -> None:
+        self._abandoned.add(1)
 
     def published(self, messages: int) -> None:
         self._published.add(messages)

@@ -145,6 +145,18 @@ game_snapshots = sa.Table(
     sa.Column("snapshot", sa.LargeBinary, nullable=False),
 )
 
+# The log of a game that is over, packed: a part of it in each row. No command of it is in `game_log` any more.
+game_archives = sa.Table(
+    "game_archives",
+    metadata,
+    _shard(),
+    _table_id(),
+    sa.Column("last_seq", sa.BigInteger, primary_key=True, autoincrement=False),
+    sa.Column("first_seq", sa.BigInteger, nullable=False),
+    sa.Column("packed", sa.LargeBinary, nullable=False),
+)
+
+# All tables that have ended, also without a result: lobbies and games that were abandoned.
 game_results = sa.Table(
     "game_results",
     metadata,
@@ -152,6 +164,8 @@ game_results = sa.Table(
     _table_id(),
     sa.Column("result", sa.LargeBinary, nullable=False),
     sa.Column("ended_at_ms", sa.BigInteger, nullable=False),
+    sa.Column("archived_at_ms", sa.BigInteger, nullable=True),
+    sa.Index("game_results_by_archive", "archived_at_ms", "ended_at_ms"),
 )
 
 probes = sa.Table(
@@ -160,4 +174,12 @@ probes = sa.Table(
     _shard(),
     sa.Column("probe_id", sa.String(64), nullable=False),
     sa.Column("at_ms", sa.BigInteger, nullable=False),
+)
+
+# One row: the name of the course of events that this store holds. A restored store gets another one.
+histories = sa.Table(
+    "histories",
+    metadata,
+    _shard(),
+    sa.Column("history_id", sa.String(16), nullable=False),
 )

@@ -7,7 +7,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from services.table.adapters import sql_tables
+from services.table.adapters import sql_archives, sql_tables
 from services.table.adapters.schema import game_log, game_results, game_snapshots, games, probes, seats, tables
 from services.table.application.ports import (
     Game,
@@ -65,13 +65,17 @@ def finish(connection: sa.Connection, row: LogRow) -> bool:
 
 
 def find_command(connection: sa.Connection, key: TableKey, command_id: str) -> tuple[int, LoggedCommand | None]:
-    last_seq = connection.execute(sa.select(games.c.last_seq).where(_is_table(games, key))).scalar() or 0
+    game = connection.execute(sa.select(games.c.last_seq, games.c.is_over).where(_is_table(games, key))).one_or_none()
+    if game is None:
+        return 0, None
     found = connection.execute(
         sa.select(game_log.c.digest, game_log.c.first_seq, game_log.c.last_seq).where(
             _is_table(game_log, key), game_log.c.command_id == command_id
         )
     ).one_or_none()
-    return last_seq, None if found is None else LoggedCommand(found.digest, found.first_seq, found.last_seq)
+    if found is not None:
+        return game.last_seq, LoggedCommand(found.digest, found.first_seq, found.last_seq)
+    return game.last_seq, sql_archives.find_command(connection, key, command_id) if game.is_over else None
 
 
 def load(connection: sa.Connection, key: TableKey) -> Game | None:
@@ -82,6 +86,9 @@ def load(connection: sa.Connection, key: TableKey) -> Game | None:
     last_update = connection.execute(
         sa.select(game_log.c.update_bytes).where(_is_table(game_log, key), game_log.c.last_seq == table.last_seq)
     ).scalar()
+    if last_update is None and table.last_seq:
+        archived = sql_archives.read(connection, key, table.last_seq - 1, 1)
+        return Game(table, archived[-1].update if archived else b"", 0)
     since = connection.execute(
         sa.select(sa.func.count()).where(
             _is_table(game_log, key),
@@ -103,19 +110,25 @@ def read_log(
         return [], last_seq
     secrets = game_log.c.secrets if with_secrets else sa.literal(b"", sa.LargeBinary).label("secrets")
     found = connection.execute(
-        sa.select(game_log.c.last_seq, game_log.c.update_bytes, secrets)
+        sa.select(game_log.c.first_seq, game_log.c.last_seq, game_log.c.update_bytes, secrets)
         .where(_is_table(game_log, key), game_log.c.last_seq > after_seq, game_log.c.last_seq <= last_seq)
         .order_by(game_log.c.last_seq)
         .limit(limit)
-    )
-    return [LoggedUpdate(row.last_seq, row.update_bytes, row.secrets) for row in found], last_seq
+    ).all()
+    updates = [LoggedUpdate(row.last_seq, row.update_bytes, row.secrets) for row in found]
+    if not found or found[0].first_seq > after_seq + 1:
+        # What is archived between the two statements is found by both.
+        archived = sql_archives.read(connection, key, after_seq, limit, with_secrets)
+        behind = archived[-1].last_seq if archived else after_seq
+        updates = [*archived, *(update for update in updates if update.last_seq > behind)][:limit]
+    return updates, last_seq
 
 
 def load_snapshot(connection: sa.Connection, key: TableKey) -> tuple[int, bytes] | None:
     found = connection.execute(
         sa.select(game_snapshots.c.seq, game_snapshots.c.snapshot).where(_is_table(game_snapshots, key))
     ).one_or_none()
-    return None if found is None else (found.seq, found.snapshot)
+    return sql_archives.load_snapshot(connection, key) if found is None else (found.seq, found.snapshot)
 
 
 def list_live(

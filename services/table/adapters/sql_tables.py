@@ -8,7 +8,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from services.table.adapters.schema import games, seats, tables
+from services.table.adapters.schema import game_results, games, seats, tables
 from services.table.application.ports import Sweep, TableKey
 from services.table.domain.seating import EditionSeats, Seating
 from services.table.domain.table import Seat, Status, Table, Wishes
@@ -66,6 +66,9 @@ def save(connection: sa.Connection, table: Table, changed_at_ms: int) -> bool:
     }
     connection.execute(sa.delete(seats).where(_is_table(seats, key)))
     _insert_seats(connection, table, seen)
+    if table.status == Status.EXPIRED:
+        ended = {"shard": table.shard, "table_id": table.table_id, "result": b"", "ended_at_ms": changed_at_ms}
+        connection.execute(sa.insert(game_results).values(**ended))
     return True
 
 

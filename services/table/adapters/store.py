@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-from services.table.adapters import sql_games, sql_sessions, sql_tables
+from services.table.adapters import sql_archives, sql_games, sql_idle, sql_sessions, sql_tables
 from services.table.adapters.databases import Database
 from services.table.adapters.postgres import PostgresDatabase
 from services.table.adapters.sqlite import SqliteDatabase
@@ -20,6 +20,7 @@ from services.table.application.ports import (
     Unpublished,
     Wall,
 )
+from services.table.application.retention import Archived, IdleGame
 from services.table.domain.session import Session
 from services.table.domain.table import Table
 
@@ -117,6 +118,20 @@ class SqlStore:
 
     async def unpublished_lobbies(self, before_ms: int, limit: int) -> list[Table]:
         return await self._database.read(lambda c: sql_tables.unpublished(c, before_ms, limit))
+
+    # What has ended
+
+    async def archive_step(self, ended_before_ms: int, now_ms: int) -> Archived | None:
+        return await self._database.write(lambda c: sql_archives.archive_step(c, ended_before_ms, now_ms))
+
+    async def forget(self, archived_before_ms: int, limit: int) -> int:
+        return await self._database.write(lambda c: sql_archives.forget(c, archived_before_ms, limit))
+
+    async def list_idle(self, before_ms: int, after: tuple[int, str] | None, limit: int) -> list[IdleGame]:
+        return await self._database.read(lambda c: sql_idle.list_idle(c, before_ms, after, limit))
+
+    async def abandon_game(self, table: Table) -> bool:
+        return await self._database.write(lambda c: sql_idle.abandon(c, table, self._wall.unix_ms()))
 
     # Sessions
 

@@ -32,7 +32,7 @@ class ExportTable:
     async def run(self, token: str, table_id: str) -> AsyncIterator[bytes]:
         """The file in pieces. Refuses with `not_started` in the lobby, and who may not watch."""
         table = await self._watching.require(token, table_id)
-        if table.status in (Status.LOBBY, Status.EXPIRED):
+        if not table.last_seq:
             raise RefusalError(Reason.NOT_STARTED, "the game has not been started")
         finished = table.status == Status.FINISHED
         lines = ChainedLines()

@@ -27,7 +27,7 @@ class GetSnapshot:
     async def run(self, token: str, table_id: str) -> tuple[update_pb2.Snapshot, Table]:
         """Refuses with `not_started` in the lobby, and who may not watch."""
         seen = await self._watching.require(token, table_id)
-        if seen.status == Status.EXPIRED:
+        if seen.status == Status.EXPIRED and not seen.last_seq:
             raise no_table()
         key = TableKey(seen.shard, seen.table_id)
         for _ in range(_MOST_TRIES):

@@ -9,7 +9,8 @@ from services.table.domain.buckets import Rate
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """Times in the unit that ends their name; wall-clock time, except `grace_ms`, which is play time."""
+    """Times in the unit that ends their name; wall-clock time, except `grace_ms` and `abandoned_after_ms`, which
+    are play time."""
 
     session_ttl_ms: int = 30 * 24 * 3_600_000
     session_cache_ms: int = 5_000
@@ -25,6 +26,10 @@ class Options:
     vacate_after_ms: int = 60_000
     lobby_ttl_ms: int = 30 * 60_000
     sweep_every_ms: int = 5_000
+    archive_every_ms: int = 600_000
+    archive_after_ms: int = 7 * 24 * 3_600_000
+    forget_after_ms: int = 0
+    abandoned_after_ms: int = 30 * 24 * 3_600_000
     mark_every_ms: int = 1_000
     recover_after_ms: int = 3_000
     outbox_size: int = 20_000

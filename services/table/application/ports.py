@@ -10,6 +10,7 @@ from typing import Protocol
 from magnate.game.v1 import edition_pb2
 from magnate.rules.v1 import rules_service_pb2 as rules_pb
 
+from services.table.application.retention import Retention
 from services.table.domain.session import Session
 from services.table.domain.table import Table
 
@@ -105,7 +106,7 @@ class Sweep:
     lobby_before_ms: int
 
 
-class Store(Protocol):
+class Store(Retention, Protocol):
     """The one store of the service. Writes that lose a race return false and change nothing."""
 
     def append(self, row: LogRow) -> asyncio.Future[bool]:
@@ -281,6 +282,12 @@ class Meter(Protocol):
     def state_sent(self) -> None: ...
 
     def fallback_played(self) -> None: ...
+
+    def archived(self) -> None: ...
+
+    def forgotten(self, games: int) -> None: ...
+
+    def abandoned(self) -> None: ...
 
     def published(self, messages: int) -> None: ...
 

@@ -232,6 +232,13 @@ def expire(table: Table) -> Table:
     return _changed(table, seats=(), status=Status.EXPIRED)
 
 
+def abandon(table: Table) -> Table:
+    """Ends a running game that nobody plays any more, without a result. Its log stays, and takes no command that was
+    decided before."""
+    changed = _changed(table, seats=table.seats, status=Status.EXPIRED, holders_version=table.holders_version + 1)
+    return replace(changed, paused_at_ms=None)
+
+
 def _without(table: Table, is_gone: Callable[[Seat], bool]) -> Table:
     seats = tuple(seat for seat in table.seats if not is_gone(seat))
     heirs = [seat.session_id for seat in seats if not seat.is_bot]
