@@ -48,9 +48,10 @@ def _unreachable() -> ServiceError:
 
 
 class Door:
-    """A client of a part that may be away, or be another process later on. `told` hears of each answer."""
+    """A caller's client of a part that may be away, or be another process later on. `told` hears of each answer."""
 
-    def __init__(self, switch: Switch, told: Callable[[object, object], None] = lambda request, answer: None) -> None:
+    def __init__(self, switch: Switch, caller: str, told: Callable[[object, object], None]) -> None:
+        self.caller = caller
         self._switch = switch
         self._told = told
         self.client: Any = None

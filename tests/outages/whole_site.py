@@ -5,7 +5,7 @@ be away or begin anew.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,7 +32,6 @@ from tests.clock.virtual_time import LoopTime, now_ms
 from tests.outages.parts import ClockDatabase, Door, LoopWall, Outlet, Switch, TableDatabase
 from tests.outages.screens import Guest
 
-CLOCK_TOKEN = "only the clock knows"
 GRACE_MS = 500
 PERIOD_MS = 250
 HEARTBEAT_MS = 1_000
@@ -68,10 +67,13 @@ class WholeSite:
         self._stream = MemoryStream()
         self._wall = LoopWall()
         self._running: dict[str, tuple[Service, Switch]] = {}
-        self.rules = Door(self._switches["rules"])
-        self.table = Door(self._switches["table"], self._note)
-        self.gateway = Door(self._switches["gateway"])
-        self.clock = Door(self._switches["clock"])
+        self._doors: dict[str, list[Door]] = {part: [] for part in PARTS}
+        self._rules_for_table, self._rules_for_gateway = self._door("rules", "table"), self._door("rules", "gateway")
+        self._table_for_clock = self._door("table", "clock")
+        self._clock_for_table, self._clock_for_gateway = self._door("clock", "table"), self._door("clock", "gateway")
+        self._gateway_for_clock = self._door("gateway", "clock")
+        #: what tests use: the table service as a gateway does, and the gateway as a client does
+        self.table, self.gateway = self._door("table", "gateway"), self._door("gateway", "")
         self.guests: list[Guest] = []
         self.expired: list[Expired] = []
 
@@ -103,15 +105,9 @@ class WholeSite:
     async def up(self, part: str) -> None:
         """The part is there again."""
         self._switches[part].away = False
-        match part:
-            case "rules":
-                self.rules.client = LocalClient(RULES, build_handler(RulesSettings()))
-            case "table":
-                self.table.client = (await self._begin_table()).local(TABLE)
-            case "gateway":
-                self.gateway.client = (await self._begin_gateway()).local(GATEWAY)
-            case "clock":
-                self.clock.client = (await self.begin_clock()).local(CLOCK)
+        local = await self._begun(part)
+        for door in self._doors[part]:
+            door.client = local(door.caller)
 
     async def restart(self, part: str, seconds: float) -> None:
         """The part is away for so long."""
@@ -140,18 +136,38 @@ class WholeSite:
         self.guests.append(guest)
         return guest
 
+    def _door(self, part: str, caller: str) -> Door:
+        door = Door(self._switches[part], caller, self._note)
+        self._doors[part].append(door)
+        return door
+
+    async def _begun(self, part: str) -> Callable[[str], object]:
+        """Begins the process of a part; gives what makes a client of it for a caller."""
+        match part:
+            case "rules":
+                handler = build_handler(RulesSettings())
+                return lambda caller: LocalClient(RULES, handler, caller=caller)
+            case "table":
+                service, descriptor = await self._begin_table(), TABLE
+            case "gateway":
+                service, descriptor = await self._begin_gateway(), GATEWAY
+            case "clock":
+                service, descriptor = await self.begin_clock(), CLOCK
+            case _:
+                return lambda _: None
+        return lambda caller: service.local(descriptor, caller=caller)
+
     async def begin_clock(self, name: str = "clock") -> Service:
         """A clock; those of one name share a database."""
         dead = Switch()
         service = build_clock(
             ClockSettings(
-                clock_token=CLOCK_TOKEN,
                 grace_ms=GRACE_MS,
                 probe_period_ms=self._period_ms,
                 probe_longest_gap_ms=self._period_ms * 3 // 2,
             ),
-            table_client=self.table,
-            gateway_client=self.gateway,
+            table_client=self._table_for_clock,
+            gateway_client=self._gateway_for_clock,
             stream=self._stream,
             database=ClockDatabase(f"sqlite:///{self._folder / name}.db", self._switches["store"], dead),
             timepiece=LoopTime(),
@@ -170,8 +186,8 @@ class WholeSite:
         )
         service = await build_table(
             settings,
-            rules_client=self.rules,
-            find_clock=lambda: self.clock,
+            rules_client=self._rules_for_table,
+            find_clock=lambda: self._clock_for_table,
             stream=Outlet(self._stream, self._switches["stream"], dead),
             database=TableDatabase(f"sqlite:///{self._folder / 'tables.db'}", self._switches["store"], dead),
             wall=self._wall,
@@ -180,7 +196,6 @@ class WholeSite:
 
     async def _begin_gateway(self) -> Service:
         settings = GatewaySettings(
-            clock_token=CLOCK_TOKEN,
             heartbeat_ms=self._heartbeat_ms,
             session_rate=0,
             address_rate=0,
@@ -190,8 +205,8 @@ class WholeSite:
             settings,
             table_client=self.table,
             submit=self.table.Submit,
-            rules_client=self.rules,
-            clock_client=self.clock,
+            rules_client=self._rules_for_gateway,
+            clock_client=self._clock_for_gateway,
             stream=self._stream,
             now_s=asyncio.get_running_loop().time,
             with_web=False,
