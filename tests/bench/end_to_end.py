@@ -28,12 +28,17 @@ class Sums:
     rates: list[float] = field(default_factory=list)
     services_s: float = 0.0
     stores_s: float = 0.0
+    by_service_s: dict[str, float] = field(default_factory=dict)
     load_s: float = 0.0
     failed: int = 0
     update_bytes: int = 0
     command_bytes: int = 0
     times_ms: list[float] = field(default_factory=list)
     answers_ms: list[float] = field(default_factory=list)
+
+    def by_service(self) -> dict[str, float]:
+        """CPU for each command, in microseconds, by service."""
+        return {name: round(used_s / max(1, self.commands) * 1e6, 1) for name, used_s in self.by_service_s.items()}
 
     def figures(self) -> dict[str, float]:
         """See docs/bench.md for the keys."""
@@ -65,11 +70,14 @@ class Turns:
 
     def play(self, seconds: float) -> None:
         """One turn."""
+        by_service = {name: cpu_seconds(pids) for name, pids in self._running.processes.items()}
         services_s, stores_s = cpu_seconds(self._running.services), cpu_seconds(self._running.stores)
         answer = self._load.ask(seconds=seconds)
         sums = self.sums
         sums.services_s += cpu_seconds(self._running.services) - services_s
         sums.stores_s += cpu_seconds(self._running.stores) - stores_s
+        for name, pids in self._running.processes.items():
+            sums.by_service_s[name] = sums.by_service_s.get(name, 0.0) + cpu_seconds(pids) - by_service[name]
         sums.load_s += answer["cpu_seconds"]
         sums.commands += answer["commands"]
         sums.rates.append(answer["commands"] / answer["seconds"])
@@ -96,7 +104,7 @@ def measure(
 def _recording(folder: Path) -> Path:
     """A file with a game that the real site has played and stored."""
     path, site_folder = folder / "recording.json", folder / "recorded"
-    with embedded(site_folder) as site, _load(site, 1) as (load, table_ids):
+    with embedded(site_folder) as site, loaded(site, 1) as (load, table_ids):
         load.ask(seconds=_RECORD_S)
         record(site_folder / "magnate.db", table_ids[0]).write(path)
     return path
@@ -113,17 +121,18 @@ def _chains(mode: str, folder: Path, recording: Path) -> Iterator[tuple[Running,
             )
         else:
             used = stack.enter_context(stores())
-            yield stack.enter_context(distributed(used)), stack.enter_context(distributed_floor(used, recording))
+            yield stack.enter_context(distributed(used=used)), stack.enter_context(distributed_floor(used, recording))
 
 
 @contextmanager
-def _load(running: Running, count: int) -> Iterator[tuple[Process, list[str]]]:
-    with Process("load", ["tests.bench.load", "--address", running.address]) as load:
+def loaded(running: Running, count: int) -> Iterator[tuple[Process, list[str]]]:
+    """A load generator that sits at so many tables, and their ids."""
+    with Process("load", ["tests.bench.load", "--address", ",".join(running.addresses)]) as load:
         yield load, load.ask(tables=count)["tables"]
 
 
 def _side_by_side(real: Running, floor: Running, count: int, turns: int, turn_s: float) -> dict[str, Any]:
-    with _load(real, count) as (real_load, _), _load(floor, count) as (floor_load, _):
+    with loaded(real, count) as (real_load, _), loaded(floor, count) as (floor_load, _):
         both = Turns(real, real_load), Turns(floor, floor_load)
         for chain in both:
             chain.play(_WARM_S)

@@ -1,6 +1,6 @@
 """The load generator: a process of clients who sit at tables of four, play every seat at once, and watch.
 
-`python -m tests.bench.load --address HOST:PORT`; orders and answers are lines of JSON on its pipes:
+`python -m tests.bench.load --address HOST:PORT,...`; orders and answers are lines of JSON on its pipes:
 `{"tables": N}` makes it play at so many tables, `{"seconds": S}` lets them be played for so long and answers with the
 number of commands, their times from the call of Submit to the update at the watcher, and the sizes of updates.
 """
@@ -204,8 +204,8 @@ class Seats:
 class Load:
     """All tables of this process."""
 
-    def __init__(self, address: str) -> None:
-        self._address = address
+    def __init__(self, addresses: Sequence[str]) -> None:
+        self._addresses = addresses
         self._play = Play()
         self._tables: list[Seats] = []
         self._tasks: list[asyncio.Task[None]] = []
@@ -213,7 +213,7 @@ class Load:
     async def grow(self, tables: int) -> dict[str, Any]:
         """Sits down at more tables, up to this number."""
         begun_s = time.perf_counter()
-        new = [Seats(self._play, Connection(self._address), number) for number in range(len(self._tables), tables)]
+        new = [self._seats(number) for number in range(len(self._tables), tables)]
         for start in range(0, len(new), 16):
             await asyncio.gather(*(seats.begin() for seats in new[start : start + 16]))
         watched = [asyncio.Event() for _ in new]
@@ -225,6 +225,9 @@ class Load:
             "seconds": time.perf_counter() - begun_s,
             "tables": [seats.table_id for seats in self._tables],
         }
+
+    def _seats(self, number: int) -> Seats:
+        return Seats(self._play, Connection(self._addresses[number % len(self._addresses)]), number)
 
     async def run(self, seconds: float) -> dict[str, Any]:
         """Plays for so long; what is under way at the end is waited for and counts."""
@@ -259,9 +262,9 @@ class Load:
         return await self.run(float(order["seconds"]))
 
 
-async def main(address: str) -> None:
+async def main(addresses: Sequence[str]) -> None:
     """Obeys until its input ends."""
-    load = Load(address)
+    load = Load(addresses)
     loop = asyncio.get_running_loop()
     while line := await loop.run_in_executor(None, sys.stdin.readline):
         print(json.dumps(await load.obey(json.loads(line))), flush=True)
@@ -269,5 +272,5 @@ async def main(address: str) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--address", required=True)
-    asyncio.run(main(parser.parse_args().address))
+    parser.add_argument("--address", required=True, help="of each gateway, with commas between")
+    asyncio.run(main(parser.parse_args().address.split(",")))

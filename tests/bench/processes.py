@@ -43,10 +43,14 @@ class Process:
 
     def ask(self, **order: Any) -> dict[str, Any]:
         """Sends an order and waits for the answer."""
+        self.tell(**order)
+        return self.answer()
+
+    def tell(self, **order: Any) -> None:
+        """Sends an order, whose `answer` is read later."""
         assert self._process.stdin is not None
         self._process.stdin.write(json.dumps(order) + "\n")
         self._process.stdin.flush()
-        return self.answer()
 
     def answer(self) -> dict[str, Any]:
         """The next line of the process. RuntimeError when it has ended."""

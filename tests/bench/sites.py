@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,20 +12,36 @@ from pathlib import Path
 import grpc
 from magnate.gateway.v1 import gateway_service_pb2 as pb
 
+from services.site.cluster.site import REPLICAS, LocalSite
 from tests.bench.load import Connection
 from tests.bench.processes import Process
-from tests.support.servers import PostgresServer, RedisServer, free_port
+from tests.support.servers import PostgresServer, RedisServer
+from tests.support.sites import lasting_port
 
 _READY_S = 30.0
 
 
+# Clients of the bench come from one address and do more than any person.
+_UNLIMITED = {
+    "MAGNATE_LOG_LEVEL": "error",
+    **dict.fromkeys(("MAGNATE_SESSION_RATE", "MAGNATE_ADDRESS_RATE"), "0"),
+    **{f"MAGNATE_LIMIT_{what}_BURST": "0" for what in ("SESSIONS", "TABLES", "SUBMITS")},
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Running:
-    """Where clients connect, and the processes that do the work; those of the stores are shared with the floor."""
+    """Where clients connect, and the processes that do the work, those of the services by name."""
 
-    address: str
-    services: tuple[int, ...]
+    addresses: tuple[str, ...]
+    processes: Mapping[str, tuple[int, ...]]
     stores: tuple[int, ...] = ()
+    database_url: str = ""
+
+    @property
+    def services(self) -> tuple[int, ...]:
+        """All processes but those of the stores."""
+        return tuple(pid for pids in self.processes.values() for pid in pids)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +72,7 @@ def stores() -> Iterator[Stores]:
 def embedded(folder: Path) -> Iterator[Running]:
     """All services in one process, on SQLite."""
     with Process("site", ["tests.bench.site", str(folder)]) as site:
-        yield Running(site.answer()["address"], (site.pid,))
+        yield Running((site.answer()["address"],), {"site": (site.pid,)})
 
 
 @contextmanager
@@ -65,28 +80,30 @@ def embedded_floor(folder: Path, recording: Path) -> Iterator[Running]:
     """The hollow chain in one process, on SQLite."""
     database = f"sqlite:///{folder / 'hollow.db'}"
     with _hollow("all", recording, "--database", database) as (address, pid):
-        yield Running(address, (pid,))
+        yield Running((address,), {"hollow": (pid,)})
 
 
 @contextmanager
-def distributed(used: Stores) -> Iterator[Running]:
-    """A process for each service, on Postgres and Redis."""
-    ports = {name: free_port() for name in ("rules", "table", "clock", "bots", "gateway", "web")}
-    environ = {
-        **{f"MAGNATE_{name.upper()}_PORT": str(port) for name, port in ports.items()},
-        **{f"MAGNATE_{name.upper()}_ADDRESS": f"127.0.0.1:{port}" for name, port in ports.items()},
-        "MAGNATE_DATABASE_URL": used.postgres.new_database(),
-        "MAGNATE_REDIS_URL": used.redis.url,
-        "MAGNATE_CLOCK_TOKEN": "bench",
-        **dict.fromkeys(("MAGNATE_SESSION_RATE", "MAGNATE_ADDRESS_RATE"), "0"),
-        **{f"MAGNATE_LIMIT_{what}_BURST": "0" for what in ("SESSIONS", "TABLES", "SUBMITS")},
-    }
-    modules = ("services.rules", "services.table", "services.clock", "services.bots", "gateway")
-    with ExitStack() as stack:
-        started = [stack.enter_context(Process(module, [module], environ, speaks=False)) for module in modules]
-        address = f"127.0.0.1:{ports['gateway']}"
-        asyncio.run(_until_ready(address))
-        yield Running(address, tuple(process.pid for process in started), used.pids)
+def distributed(replicas: int = 1, used: Stores | None = None) -> Iterator[Running]:
+    """So many replicas of each service, on a Postgres and a Redis of their own, or on the Postgres of these stores."""
+    counts = {service: min(replicas, most) for service, most in REPLICAS.items()}
+    site = LocalSite(
+        port_of=lambda purpose, number: lasting_port(),
+        replicas=counts,
+        settings=_UNLIMITED,
+        postgres=used.postgres if used else None,
+    )
+    try:
+        asyncio.run(site.start())
+        asyncio.run(_until_ready(site.gateways))
+        yield Running(
+            tuple(site.gateways),
+            {service: tuple(replica.process.pid for replica in site.of(service)) for service in counts},
+            (site.postgres.pid, site.redis.pid),
+            site.settings["MAGNATE_DATABASE_URL"],
+        )
+    finally:
+        asyncio.run(site.close())
 
 
 @contextmanager
@@ -98,7 +115,7 @@ def distributed_floor(used: Stores, recording: Path) -> Iterator[Running]:
         database = ("--database", used.postgres.new_database(), "--behind", rules)
         table, table_pid = stack.enter_context(_hollow("table", recording, *database, *redis))
         address, pid = stack.enter_context(_hollow("gateway", recording, "--behind", table, *redis))
-        yield Running(address, (rules_pid, table_pid, pid), used.pids)
+        yield Running((address,), {"rules": (rules_pid,), "table": (table_pid,), "gateway": (pid,)}, used.pids)
 
 
 @contextmanager
@@ -108,15 +125,21 @@ def _hollow(part: str, recording: Path, *arguments: str) -> Iterator[tuple[str, 
         yield process.answer()["address"], process.pid
 
 
-async def _until_ready(address: str) -> None:
-    """Waits until a guest gets in and the clock is heard."""
-    connection = Connection(address)
-    limit_s = time.monotonic() + _READY_S
-    while time.monotonic() < limit_s:
-        with contextlib.suppress(grpc.aio.AioRpcError):
-            token = await connection.session("first")
-            if (await connection.call(pb.SyncTimeRequest(), token)).running:
-                await connection.channel.close()
-                return
-        await asyncio.sleep(0.1)
-    raise RuntimeError(f"the site at {address} does not get ready")
+async def _until_ready(addresses: Sequence[str]) -> None:
+    """Waits until a guest gets in everywhere and the clock is heard."""
+    for address in addresses:
+        connection = Connection(address)
+        limit_s = time.monotonic() + _READY_S
+        while not await _is_ready(connection):
+            if time.monotonic() > limit_s:
+                raise RuntimeError(f"the site at {address} does not get ready")
+            await asyncio.sleep(0.1)
+        await connection.channel.close()
+
+
+async def _is_ready(connection: Connection) -> bool:
+    try:
+        token = await connection.session("first")
+        return bool((await connection.call(pb.SyncTimeRequest(), token)).running)
+    except grpc.aio.AioRpcError:
+        return False

@@ -167,7 +167,7 @@ def embedded_site() -> Iterator[LiveSite]:
     """`magnate up`: one process, SQLite."""
     folder = private_folder("site")
     process = LocalProcess([sys.executable, "-m", "services.site", "up"], folder / "site.log")
-    replica = Replica("site", "gateway", process, _lasting_port(), _lasting_port(), _lasting_port())
+    replica = Replica("site", "gateway", process, lasting_port(), lasting_port(), lasting_port())
     site = LiveSite("embedded", folder, {**_SETTINGS, "MAGNATE_DATA_FOLDER": str(folder / "data")}, {"site": replica})
     try:
         replica.process.launch(_environ(replica, site.settings))
@@ -182,7 +182,7 @@ def embedded_site() -> Iterator[LiveSite]:
 def distributed_site(postgres: PostgresServer, replicas: Mapping[str, int] = REPLICAS) -> Iterator[LiveSite]:
     """`magnate up NAME` for each replica of each service, over Postgres and a Redis of its own."""
     local = LocalSite(
-        port_of=lambda _purpose, _number: _lasting_port(), replicas=replicas, settings=_SETTINGS, postgres=postgres
+        port_of=lambda _purpose, _number: lasting_port(), replicas=replicas, settings=_SETTINGS, postgres=postgres
     )
     try:
         asyncio.run(local.start())
@@ -191,7 +191,7 @@ def distributed_site(postgres: PostgresServer, replicas: Mapping[str, int] = REP
         asyncio.run(local.close())
 
 
-def _lasting_port() -> int:
+def lasting_port() -> int:
     """A free port below those that the system gives to connections: it is still free after a restart."""
     while True:
         port = random.randrange(15_000, 32_000)

@@ -1,0 +1,125 @@
+"""What it costs to take up a table that no process has in memory: with a short log and with a long one."""
+
+from __future__ import annotations
+
+import asyncio
+import statistics
+import sys
+import time
+from collections.abc import Awaitable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from magnate.game.v1 import update_pb2
+from magnate.rules.v1 import rules_service_pb2 as rules_pb
+
+from services.kit.calls import LocalClient
+from services.rules.main import DESCRIPTOR as RULES
+from services.rules.main import build as build_rules
+from services.rules.settings import RulesSettings
+from services.table.adapters.store import SqlStore, open_database
+from services.table.adapters.system import SystemWall
+from services.table.application.hot_tables import HotTable, HotTables
+from services.table.application.ports import TableKey
+from services.table.application.states import by_value
+from services.table.domain.shards import shard_of
+from tests.bench.processes import Process
+from tests.bench.sites import Running, distributed
+
+EVENTS = (500, 5_000)
+_PEOPLE = 4
+_TAIL = 8
+_QUICK = 500.0
+_LAST_COMMANDS = 100
+
+
+@dataclass(slots=True)
+class _Played:
+    """A table and the times of its last commands from the call to the answer, in milliseconds."""
+
+    table_id: str
+    events: int = 0
+    submits_ms: list[float] = field(default_factory=list)
+
+
+def measure(events: Sequence[int] = EVENTS, *, repeats: int = 60) -> dict[str, Any]:
+    """Figures by length of the log; see docs/bench.md for the keys."""
+    with distributed() as running:
+        played = {count: _play(running, count) for count in events}
+        found = asyncio.run(_restore_all(running.database_url, played, repeats))
+    least, most = str(min(events)), str(max(events))
+    for what in ("place", "state", "submit"):
+        key = f"{what}_p50_ms" if what == "submit" else f"{what}_ms"
+        found[f"{what}_ratio"] = round(found[most][key] / found[least][key], 2)
+    return found
+
+
+def _play(running: Running, events: int) -> _Played:
+    """One table played by its people, as fast as it goes, until its log has so many events."""
+    print(f"  a table with {events:,} events ...", file=sys.stderr, flush=True)
+    with Process("people", ["tests.bench.people", "--address", ",".join(running.addresses)]) as people:
+        table = _Played(people.ask(tables=1, clients=_PEOPLE)["tables"][0])
+        while table.events < events:
+            seconds = max(0.2, min(2.0, (events - table.events) / 1000))
+            for table_id, last_seq, called_s, answered_s in people.ask(seconds=seconds, per_s=_QUICK)["journal"]:
+                if table_id != table.table_id:
+                    table = _Played(table_id)
+                table.events = last_seq
+                table.submits_ms.append((answered_s - called_s) * 1000)
+    return table
+
+
+async def _restore_all(database_url: str, played: dict[int, _Played], repeats: int) -> dict[str, Any]:
+    store = SqlStore(open_database(database_url), SystemWall())
+    await store.start()
+    times: dict[int, tuple[list[float], list[float]]] = {count: ([], []) for count in played}
+    names = {count: await _name_near_snapshot(store, _key(table)) for count, table in played.items()}
+    for _ in range(repeats):
+        for count, table in played.items():
+            places, states = times[count]
+            rules = build_rules(RulesSettings()).local(RULES)
+            places.append(await _timed(_take_up(store, _key(table))))
+            states.append(await _timed(_bring_state(store, rules, _key(table), names[count])))
+    await store.close()
+    return {
+        str(count): {
+            "events": table.events,
+            "place_ms": round(statistics.median(times[count][0]), 2),
+            "state_ms": round(statistics.median(times[count][1]), 2),
+            "submit_p50_ms": round(statistics.median(table.submits_ms[-_LAST_COMMANDS:]), 2),
+        }
+        for count, table in played.items()
+    }
+
+
+async def _take_up(store: SqlStore, key: TableKey) -> None:
+    """As a table replica that has never seen the table."""
+    await HotTables(store, 1).ensure(HotTable(key))
+
+
+async def _bring_state(store: SqlStore, rules: LocalClient, key: TableKey, name: tuple[int, bytes]) -> None:
+    """As the two services do when no rules replica has the state: the snapshot, the events since, and their fold."""
+    request = rules_pb.LegalActionsRequest(state=await by_value(store, key, *name))
+    answer = await rules.LegalActions(request)
+    assert not answer.state_needed
+
+
+async def _name_near_snapshot(store: SqlStore, key: TableKey) -> tuple[int, bytes]:
+    """The state some commands after the newest snapshot, as many for every table: number and digest."""
+    snapshot = await store.load_snapshot(key)
+    assert snapshot is not None
+    rows, _ = await store.read_log(key, snapshot[0], _TAIL)
+    if not rows:
+        rows, _ = await store.read_log(key, snapshot[0] - 1, 1)
+    update = update_pb2.Update.FromString(rows[-1].update)
+    return update.last_seq, update.state_hash
+
+
+async def _timed(work: Awaitable[None]) -> float:
+    begun_s = time.perf_counter()
+    await work
+    return (time.perf_counter() - begun_s) * 1000
+
+
+def _key(table: _Played) -> TableKey:
+    return TableKey(shard_of(table.table_id), table.table_id)
