@@ -8,7 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import sqlalchemy as sa
 
+from services.table.adapters.schema import seats
 from services.table.adapters.store import SqlStore, open_database
 from services.table.adapters.system import SystemWall
 from services.table.application.ports import LogRow, TableKey
@@ -179,6 +181,16 @@ async def test_live_games_are_listed_by_shard_page_by_page(store: SqlStore) -> N
     } <= {(b"t1:1-4", 500, ((1, "easy"),))}
     some = await store.list_live([expected[0][0]], None, 50)
     assert {game.shard for game in some} == {expected[0][0]}
+
+
+async def test_bots_are_there_and_not_among_those_looked_through_for_absent_people(store: SqlStore) -> None:
+    table = await _started(store, "one")
+    loaded = await store.load_table(_key(table))
+    assert loaded is not None
+    assert [(seat.name, seat.present) for seat in loaded.seats] == [("A", True), ("Bot 1", True)]
+    stored = sa.select(seats.c.name).where(seats.c.present)
+    looked_through = await store._database.read(lambda connection: connection.execute(stored).scalars().all())
+    assert looked_through == ["A"]
 
 
 def _place(table: Table) -> tuple[int, str]:

@@ -216,7 +216,8 @@ def _live(
 def _live_page(
     connection: sa.Connection, wanted: Sequence[sa.ColumnElement[bool]], after: tuple[int, str] | None, limit: int
 ) -> Sequence[sa.Row[Any]]:
-    """The next games, paused ones too. Chosen before anything is joined: else each page would cost as much as all."""
+    """The next games, paused ones too. What belongs to them is looked up row by row: joined, each page would cost as
+    much as all of them."""
     place = sa.tuple_(games.c.shard, games.c.table_id)
     if after is not None:
         wanted = [*wanted, place > sa.tuple_(sa.literal(after[0], sa.SmallInteger), sa.literal(after[1]))]
@@ -227,13 +228,17 @@ def _live_page(
         .limit(limit)
         .subquery()
     )
-    of_page = (game_log.c.shard == page.c.shard, game_log.c.table_id == page.c.table_id)
-    query = (
-        sa.select(page, game_log.c.update_bytes, tables.c.grace_ms, tables.c.held_ms, tables.c.paused_at_ms)
-        .join(game_log, sa.and_(*of_page, game_log.c.last_seq == page.c.last_seq))
-        .join(tables, sa.and_(tables.c.shard == page.c.shard, tables.c.table_id == page.c.table_id))
-        .order_by(page.c.shard, page.c.table_id)
-    )
+    of_table = sa.and_(tables.c.shard == page.c.shard, tables.c.table_id == page.c.table_id)
+    of_log = (game_log.c.shard == page.c.shard, game_log.c.table_id == page.c.table_id)
+    update = sa.select(game_log.c.update_bytes).where(*of_log, game_log.c.last_seq == page.c.last_seq)
+    query = sa.select(
+        page,
+        update.scalar_subquery().label("update_bytes"),
+        *(
+            sa.select(column).where(of_table).scalar_subquery().label(column.name)
+            for column in (tables.c.grace_ms, tables.c.held_ms, tables.c.paused_at_ms)
+        ),
+    ).order_by(page.c.shard, page.c.table_id)
     return connection.execute(query).all()
 
 

@@ -190,7 +190,7 @@ def _with_seats(connection: sa.Connection, rows: Sequence[sa.Row[Any]]) -> list[
                 nonce=row.nonce,
                 joined_at_ms=row.joined_at_ms,
                 seen_at_ms=row.seen_at_ms,
-                present=row.present,
+                present=row.present or not row.session_id,
             )
         )
     return [_table(row, tuple(held[row.shard, row.table_id])) for row in rows]
@@ -280,7 +280,8 @@ def _insert_seats(connection: sa.Connection, table: Table, seen: dict[str, Any])
                 "nonce": seat.nonce,
                 "joined_at_ms": seat.joined_at_ms,
                 "seen_at_ms": max(seat.seen_at_ms, noted.seen_at_ms) if noted else seat.seen_at_ms,
-                "present": noted.present if noted else seat.present,
+                # Bots are always there: those who are looked through for absent people need not hold them.
+                "present": noted.present if noted else seat.present and bool(seat.session_id),
             }
         )
     if values:
