@@ -11,7 +11,7 @@ TESTS ?= tests
 
 .DEFAULT_GOAL := help
 .PHONY: help setup proto proto-check proto-baseline fmt lint test test-full play play-distributed demo bench profile rules-coverage \
-	mutants games golden lock clean settings
+	mutants games golden lock clean settings chaos chaos-defects
 .DELETE_ON_ERROR:
 
 help: ## Print this list
@@ -103,6 +103,12 @@ games: setup ## Play GAMES whole games of bots of EDITION (or all) without a net
 
 golden: setup ## Keep a dozen games of each edition that has none (tests/golden)
 	@$(PY) -m tests.tools.golden
+
+chaos: setup ## Kill, stop and restart every part of a distributed site under load, and judge (SEED=, FAULTS=, TABLES=)
+	@$(PY) -m tests.chaos $(if $(SEED),--seed $(SEED)) $(if $(FAULTS),--faults $(FAULTS)) $(if $(TABLES),--tables $(TABLES))
+
+chaos-defects: setup ## Plant defects in such a site, and see the judgement find each
+	@MAGNATE_TEST_FULL=1 $(PY) -m pytest tests/chaos/test_chaos.py -q -k defect
 
 bench: setup ## Measure; prints the figures and writes bench.json
 	@$(PY) -m tests.bench

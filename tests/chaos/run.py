@@ -20,7 +20,7 @@ from tests.chaos.journal import now_ns
 from tests.chaos.judging import Run, judge_all
 from tests.chaos.load import Load
 from tests.chaos.report import figures
-from tests.chaos.schedule import Fault
+from tests.chaos.schedule import RELAY, Fault
 from tests.chaos.tables import last_seqs
 
 Say = Callable[[str], None]
@@ -70,7 +70,7 @@ async def run_chaos(site: LocalSite, folder: Path, wish: Wish, say: Say) -> Outc
         stuck = await _play(load, injector, wish, tell)
         acted_until_ns = now_ns()
         load.stage.acts = False
-        must_reach = await _settle(site, load, tell)
+        must_reach, unanswered = await _settle(site, load, tell)
     await load.close()
     ended_ns = now_ns()
     for replica in site.replicas.values():
@@ -80,7 +80,7 @@ async def run_chaos(site: LocalSite, folder: Path, wish: Wish, say: Say) -> Outc
     tell(f"the services have ended; judging {len(must_reach)} tables")
     run = Run(folder, site.settings["MAGNATE_DATABASE_URL"], must_reach, injector.done, acted_until_ns, ended_ns)
     verdicts = await judge_all(run, tell)
-    troubles = [*stuck, *(trouble for verdict in verdicts for trouble in verdict.troubles)]
+    troubles = [*stuck, *unanswered, *(trouble for verdict in verdicts for trouble in verdict.troubles)]
     commands = [span for verdict in verdicts for span in verdict.commands]
     stalls = [span for verdict in verdicts for span in verdict.stalls]
     tell(f"{sum(verdict.rows for verdict in verdicts)} commands in {len(verdicts)} logs, {len(troubles)} troubles")
@@ -98,6 +98,9 @@ async def _play(load: Load, injector: Injector, wish: Wish, tell: Say) -> list[T
         await asyncio.sleep(_POLL_S)
     await asyncio.sleep(wish.calm_s)
     stuck += await _go_on(load, "after the last fault")
+    relays = [done for done in injector.done if done.kind.endswith(RELAY)]
+    hits = sum(done.unpublished > 0 for done in relays)
+    tell(f"faults of the relay that met acknowledged commands: {hits} of {len(relays)}")
     tell("every game has gone on" if not stuck else f"{len(stuck)} games stand still")
     return stuck
 
@@ -122,7 +125,7 @@ async def _go_on(load: Load, when: str) -> list[Trouble]:
     return [Trouble(STUCK, slot.table_id, now_ns(), f"the game does not go on {when}") for slot in waiting]
 
 
-async def _settle(site: LocalSite, load: Load, tell: Say) -> dict[str, int]:
+async def _settle(site: LocalSite, load: Load, tell: Say) -> tuple[dict[str, int], list[Trouble]]:
     """Lets the clients hear of every command that they gave, then of everything that is in the log at that moment."""
     limit_s = time.monotonic() + _KNOWN_S
     while load.under_way and time.monotonic() < limit_s:
@@ -135,8 +138,9 @@ async def _settle(site: LocalSite, load: Load, tell: Say) -> dict[str, int]:
     limit_s = time.monotonic() + _REACH_S
     while (behind := load.behind(must_reach)) and time.monotonic() < limit_s:
         await asyncio.sleep(_POLL_S)
-    tell(f"{load.under_way} commands without an answer, {behind} watches behind the log")
-    return must_reach
+    unanswered = [Trouble(STUCK, "", now_ns(), "a command has no answer") for _ in range(load.under_way)]
+    tell(f"{len(unanswered)} commands without an answer, {behind} watches behind the log")
+    return must_reach, unanswered
 
 
 @asynccontextmanager
