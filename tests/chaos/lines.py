@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, asynccontextmanager
 from typing import Any, Protocol, cast
 
 import grpc
+from connectrpc.code import Code
 from connectrpc.errors import ConnectError
 from google.rpc import error_details_pb2
 from magnate.gateway.v1 import gateway_service_pb2 as pb
@@ -78,7 +80,7 @@ class WebLine:
         try:
             raw = await call(request, headers=_headers(token), timeout_ms=int(timeout_s * 1000))
         except ConnectError as error:
-            raise _service_error(error) from None
+            raise _failure(error) from None
         return getattr(pb, name + "Response").FromString(raw)
 
     @asynccontextmanager
@@ -93,7 +95,7 @@ class WebLine:
                 async for raw in stream:
                     yield raw
         except ConnectError as error:
-            raise _service_error(error) from None
+            raise _failure(error) from None
 
     async def close(self) -> None:
         await self._client.close()
@@ -118,6 +120,14 @@ def _headers(token: str) -> dict[str, str]:
 
 def _snake(name: str) -> str:
     return "".join("_" * (letter.isupper() and index > 0) + letter.lower() for index, letter in enumerate(name))
+
+
+def _failure(error: ConnectError) -> BaseException:
+    """The library reports a cancellation of the caller as a failure of the call."""
+    task = asyncio.current_task()
+    if error.code is Code.CANCELED and task is not None and task.cancelling():
+        return asyncio.CancelledError()
+    return _service_error(error)
 
 
 def _service_error(error: ConnectError) -> ServiceError:
