@@ -1,5 +1,6 @@
 """The rules service, called in the same process and over gRPC alike."""
 
+import hashlib
 import random
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack
@@ -35,7 +36,12 @@ class Played:
     play_time_ms: int = 1_000
 
     def source(self, *, by_value: bool = False) -> pb.StateSource:
-        source = pb.StateSource(table_id=TABLE, seq=self.last.seq, state_hash=self.last.state_hash)
+        source = pb.StateSource(
+            table_id=TABLE,
+            seq=self.last.seq,
+            state_hash=self.last.state_hash,
+            update_digest=hashlib.sha256(self.last.update).digest()[:8],
+        )
         if by_value:
             source.snapshot = self.first.snapshot
             for entry in self.entries[1:]:
@@ -275,6 +281,30 @@ async def test_the_state_before_is_still_here_when_a_commit_has_failed(client: A
     await play(client, played, commands=1)
     request.state.CopyFrom(source)
     assert (await client.Apply(request)).WhichOneof("outcome") != "state_needed"
+
+
+async def test_a_state_that_was_decided_and_not_committed_is_not_taken_for_the_committed_one(new_client: Any) -> None:
+    """Given one command decided here at one time, in vain, and there at another, with the same view after both, when
+    the next command comes here for the committed state, then that state is asked for, and decides as it does there."""
+    here, there = await new_client(), await new_client()
+    played = await begun(here)
+    source = played.source(by_value=True)
+    command = Command(played.last.asked[0], played.last.decision_id, Roll())
+    played.play_time_ms = 5_000
+    in_vain = (await here.Apply(apply_request(played, command, state=source))).applied
+    played.play_time_ms = 7_000
+    committed = (await there.Apply(apply_request(played, command, state=source))).applied
+    assert (in_vain.seq, in_vain.state_hash) == (committed.seq, committed.state_hash)
+    assert in_vain.update != committed.update
+    played.keep(committed)
+    asked, options = messages.read_decision(played.entries[-1].update.decision)
+    state = State()
+    state.decision = asked
+    following = random_command(random.Random(1), state, options)
+    played.play_time_ms = 9_000
+    assert (await here.Apply(apply_request(played, following))).WhichOneof("outcome") == "state_needed"
+    brought = await here.Apply(apply_request(played, following, state=played.source(by_value=True)))
+    assert brought.applied.update == (await there.Apply(apply_request(played, following))).applied.update
 
 
 async def test_a_snapshot_is_given_when_it_is_wanted(client: Any) -> None:

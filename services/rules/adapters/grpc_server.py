@@ -1,6 +1,7 @@
 """The handler of magnate.rules.v1.RulesService."""
 
 import asyncio
+import hashlib
 from collections.abc import AsyncIterator, Iterable
 
 from magnate.game.v1 import decision_pb2, event_pb2, update_pb2
@@ -31,6 +32,7 @@ from services.rules.editions.ports import Editions, OverrideError, UnknownEditio
 
 #: the longest time that one batch keeps the loop to itself, in commands
 _BREATH = 32
+_DIGEST_BYTES = 8
 
 _SEAT_SETUP = messages.TWINS[SeatSetup]
 _DEADLINE = messages.TWINS[Deadline]
@@ -69,6 +71,7 @@ class RulesHandler:
         if isinstance(judged, Refusal):
             raise refusal_error(judged)
         applied = _applied(request.table_id, judged, b"", request.play_time_ms, want_snapshot=True)
+        self._judge.keep(request.table_id, judged, _digest(applied.update))
         return pb.NewGameResponse(applied=applied, version=judged.state.config.version)
 
     async def Apply(self, request: pb.ApplyRequest, call: Call) -> pb.ApplyResponse:
@@ -149,6 +152,7 @@ class RulesHandler:
         applied = _applied(
             request.state.table_id, judged, written, request.play_time_ms, want_snapshot=request.want_snapshot
         )
+        self._judge.keep(request.state.table_id, judged, _digest(applied.update))
         return pb.ApplyResponse(applied=applied)
 
     def _find(self, source: pb.StateSource) -> Known | None:
@@ -178,7 +182,12 @@ def _new_table(request: pb.NewGameRequest) -> NewTable:
 
 
 def _state_name(source: pb.StateSource) -> StateName:
-    return StateName(source.table_id, source.seq, source.state_hash)
+    return StateName(source.table_id, source.seq, source.state_hash, source.update_digest)
+
+
+def _digest(update: bytes) -> bytes:
+    """See StateSource.update_digest."""
+    return hashlib.sha256(update).digest()[:_DIGEST_BYTES]
 
 
 def _stored(source: pb.StateSource) -> Stored | None:

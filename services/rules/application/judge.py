@@ -56,13 +56,18 @@ class Decided:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """What was decided: the events from number `first_seq` on, the state after them, and what may be done now."""
+    """What was decided: the events from number `first_seq` on, the state after them, and what may be done now.
+
+    `before` is the state that it was decided on, None at the beginning of a game.
+    """
 
     first_seq: int
     events: tuple[Event, ...]
     state: State
     state_hash: bytes
     options: tuple[Option, ...]
+    edition: Edition
+    before: Known | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,12 +116,12 @@ class Judge:
             return Refusal("bad_choice", "", "", str(error), {})
         self._check(flat, began.state, table.table_id)
         decided = Decided(1, began.events, began.state, table.play_time_ms)
-        return self._judged(table.table_id, flat, decided, None)
+        return _judged(flat, decided, None)
 
     def apply(self, name: StateName, load: Load, command: Command, play_time_ms: int) -> Judged | Refusal | None:
         """What a command does on the state named; None: the state is not here and did not come with the call.
 
-        Raises WrongStateError, UnknownEditionError, BrokenInvariantError; nothing is kept then.
+        Raises WrongStateError, UnknownEditionError, BrokenInvariantError. What comes out is for `keep`.
         """
         known = self.find(name, load)
         if known is None:
@@ -131,7 +136,12 @@ class Judge:
             self._check(known.edition, result.state, name.table_id)
         self._instruments.accepted()
         decided = Decided(name.seq + 1, result.events, result.state, play_time_ms)
-        return self._judged(name.table_id, known.edition, decided, known)
+        return _judged(known.edition, decided, known)
+
+    def keep(self, table_id: str, judged: Judged, update_digest: bytes) -> None:
+        """Keeps what was decided, by the digest of the update that tells it."""
+        known = Known(judged.state, judged.edition, judged.state_hash, update_digest)
+        self._states.keep(table_id, known, before=judged.before)
 
     def find(self, name: StateName, load: Load) -> Known | None:
         """The state named, from here or from the call. Raises WrongStateError, UnknownEditionError."""
@@ -160,20 +170,7 @@ class Judge:
             raise WrongStateError(f"the state given ends at {state.seq}, not at {name.seq}")
         if name.state_hash and digest != name.state_hash:
             raise WrongStateError(f"the state given has the hash {digest.hex()}, not {name.state_hash.hex()}")
-        return Known(state, edition, digest)
-
-    def _judged(
-        self,
-        table_id: str,
-        edition: Edition,
-        decided: Decided,
-        before: Known | None,
-    ) -> Judged:
-        state = decided.state
-        digest = state_hash(state)
-        self._states.keep(table_id, Known(state, edition, digest), before=before)
-        options = legal_actions(edition, state, decided.play_time_ms)
-        return Judged(decided.first_seq, decided.events, state, digest, options)
+        return Known(state, edition, digest, name.update_digest)
 
     def _check(self, edition: Edition, state: State, table_id: str) -> None:
         # Which groups a bank sale has left uneven is history, which a state alone does not tell (IND-INV-06, -07).
@@ -182,3 +179,9 @@ class Judge:
             self._instruments.broken()
             _log.error("invariant_broken", table_id=table_id, seq=state.seq, broken="; ".join(broken))
             raise BrokenInvariantError("; ".join(broken))
+
+
+def _judged(edition: Edition, decided: Decided, before: Known | None) -> Judged:
+    state = decided.state
+    options = legal_actions(edition, state, decided.play_time_ms)
+    return Judged(decided.first_seq, decided.events, state, state_hash(state), options, edition, before)

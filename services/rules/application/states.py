@@ -9,11 +9,14 @@ from services.rules.domain.state import State
 
 @dataclass(frozen=True, slots=True)
 class StateName:
-    """A state of a table: `seq` is the number of its last event, `state_hash` the digest of its view."""
+    """A state of a table: `seq` is the number of its last event, `state_hash` the digest of its view, `update_digest`
+    that of the update that led to it. The view does not tell everything: two tries of one command, at two times, end
+    alike in it."""
 
     table_id: str
     seq: int
     state_hash: bytes
+    update_digest: bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +26,7 @@ class Known:
     state: State
     edition: Edition
     state_hash: bytes
+    update_digest: bytes
 
 
 class States:
@@ -43,7 +47,7 @@ class States:
         kept = self._tables.get(name.table_id)
         if kept is not None:
             for known in kept:
-                if known is not None and known.state.seq == name.seq and known.state_hash == name.state_hash:
+                if known is not None and _is_named(known, name):
                     self._tables.move_to_end(name.table_id)
                     return known
         return None
@@ -54,3 +58,8 @@ class States:
         self._tables.move_to_end(table_id)
         if len(self._tables) > self._capacity:
             self._tables.popitem(last=False)
+
+
+def _is_named(known: Known, name: StateName) -> bool:
+    own = (known.state.seq, known.state_hash, known.update_digest)
+    return own == (name.seq, name.state_hash, name.update_digest)

@@ -26,7 +26,7 @@ from services.table.application.options import Options
 from services.table.application.outbox import Outbox
 from services.table.application.play_time import refuse_unknown
 from services.table.application.ports import LogRow, Meter, PlayTime, Rules, Store, TableKey, Wall
-from services.table.application.states import by_name, by_value
+from services.table.application.states import by_name, by_value, digest_of
 from services.table.domain.refusals import Reason, RefusalError
 
 _log = get_log(__name__)
@@ -161,7 +161,7 @@ class Commands:
     ) -> rules_pb.ApplyResponse | None:
         """What the rules say; None when the state that is kept here is so old that nobody has it any more."""
         request = rules_pb.ApplyRequest(
-            state=by_name(hot.key, hot.last_seq, hot.state_hash),
+            state=by_name(hot.key, hot.last_seq, hot.state_hash, hot.update_digest),
             command=command,
             play_time_ms=play_time_ms,
             want_snapshot=hot.since_snapshot + 1 >= self._options.snapshot_every,
@@ -169,7 +169,7 @@ class Commands:
         answer = await self._rules.apply(request)
         if answer.HasField("state_needed"):
             self._meter.state_sent()
-            source = await by_value(self._store, hot.key, hot.last_seq, hot.state_hash)
+            source = await by_value(self._store, hot.key, request.state)
             if source is None:
                 return None
             request.state.CopyFrom(source)
@@ -232,6 +232,7 @@ class Commands:
     def _advance(self, hot: HotTable, row: LogRow, applied: rules_pb.Applied) -> None:
         hot.last_seq = row.last_seq
         hot.state_hash = applied.state_hash
+        hot.update_digest = digest_of(row.update)
         hot.play_time_ms = row.play_time_ms
         hot.is_over = row.result is not None
         hot.since_snapshot = 0 if row.snapshot is not None else hot.since_snapshot + 1

@@ -8,7 +8,7 @@ from magnate.rules.v1 import rules_service_pb2 as rules_pb
 from services.table.application.lobby import no_table, version_race
 from services.table.application.ports import Game, PlayTime, Rules, Store, TableKey
 from services.table.application.read_updates import Watching
-from services.table.application.states import by_name, by_value
+from services.table.application.states import by_name, by_value, digest_of
 from services.table.domain.refusals import Reason, RefusalError
 from services.table.domain.table import Status, Table
 
@@ -42,10 +42,11 @@ class GetSnapshot:
     async def _view(self, key: TableKey, game: Game) -> update_pb2.Snapshot | None:
         """The view after the game's last update; None when it has gone on too far meanwhile."""
         update = update_pb2.Update.FromString(game.last_update)
-        request = rules_pb.ViewRequest(state=by_name(key, update.last_seq, update.state_hash))
+        name = by_name(key, update.last_seq, update.state_hash, digest_of(game.last_update))
+        request = rules_pb.ViewRequest(state=name)
         answer = await self._rules.view(request)
         if answer.state_needed:
-            source = await by_value(self._store, key, update.last_seq, update.state_hash)
+            source = await by_value(self._store, key, name)
             if source is None:
                 return None
             request.state.CopyFrom(source)

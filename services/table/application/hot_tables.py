@@ -13,6 +13,7 @@ from magnate.game.v1 import update_pb2
 
 from services.table.application.lobby import no_table
 from services.table.application.ports import Game, Store, TableKey
+from services.table.application.states import digest_of
 from services.table.domain.refusals import Reason, RefusalError
 from services.table.domain.table import Status
 
@@ -45,6 +46,7 @@ class HotTable:
         "play_time_ms",
         "since_snapshot",
         "state_hash",
+        "update_digest",
     )
 
     def __init__(self, key: TableKey) -> None:
@@ -56,6 +58,7 @@ class HotTable:
         self.held_ms = 0
         self.last_seq = 0
         self.state_hash = b""
+        self.update_digest = b""
         self.play_time_ms = 0
         self.holders: tuple[Holder, ...] = ()
         self.holders_version = 0
@@ -69,6 +72,7 @@ class HotTable:
         self.held_ms = game.table.held_ms
         self.last_seq = update.last_seq
         self.state_hash = update.state_hash
+        self.update_digest = digest_of(game.last_update)
         self.play_time_ms = update.play_time_ms
         self.holders = tuple(Holder(seat.session_id, seat.bot_level) for seat in game.table.seats)
         self.holders_version = game.table.holders_version

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+
 from magnate.game.v1 import event_pb2, update_pb2
 from magnate.rules.v1 import rules_service_pb2 as rules_pb
 
@@ -9,23 +11,31 @@ from services.table.application.ports import LoggedUpdate, Store, TableKey
 from services.table.domain.refusals import Reason, RefusalError
 
 _PAGE = 1_000
+_DIGEST_BYTES = 8
 
 
-def by_name(key: TableKey, seq: int, state_hash: bytes) -> rules_pb.StateSource:
+def digest_of(update: bytes) -> bytes:
+    """By which the rules tell the committed state from one that was decided only. See StateSource.update_digest."""
+    return hashlib.sha256(update).digest()[:_DIGEST_BYTES]
+
+
+def by_name(key: TableKey, seq: int, state_hash: bytes, update_digest: bytes) -> rules_pb.StateSource:
     """The state after this event, which the rules service may still have."""
-    return rules_pb.StateSource(table_id=key.table_id, seq=seq, state_hash=state_hash)
+    return rules_pb.StateSource(table_id=key.table_id, seq=seq, state_hash=state_hash, update_digest=update_digest)
 
 
-async def by_value(store: Store, key: TableKey, seq: int, state_hash: bytes) -> rules_pb.StateSource | None:
-    """The same state with the snapshot before it and the events since; None when the game has gone on so far that the
-    snapshot is of a later state."""
+async def by_value(store: Store, key: TableKey, name: rules_pb.StateSource) -> rules_pb.StateSource | None:
+    """The state of this name with the snapshot before it and the events since; None when the game has gone on so far
+    that the snapshot is of a later state."""
     found = await store.load_snapshot(key)
     if found is None:
         raise RefusalError(Reason.INTERNAL, "the table has no snapshot")
     snapshot_seq, snapshot = found
+    seq = name.seq
     if snapshot_seq > seq:
         return None
-    source = by_name(key, seq, state_hash)
+    source = rules_pb.StateSource()
+    source.CopyFrom(name)
     source.snapshot = snapshot
     after = snapshot_seq
     while after < seq:
