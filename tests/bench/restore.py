@@ -21,7 +21,7 @@ from services.table.adapters.store import SqlStore, open_database
 from services.table.adapters.system import SystemWall
 from services.table.application.hot_tables import HotTable, HotTables
 from services.table.application.ports import TableKey
-from services.table.application.states import by_value
+from services.table.application.states import by_name, by_value, digest_of
 from services.table.domain.shards import shard_of
 from tests.bench.processes import Process
 from tests.bench.sites import Running, distributed
@@ -97,22 +97,22 @@ async def _take_up(store: SqlStore, key: TableKey) -> None:
     await HotTables(store, 1).ensure(HotTable(key))
 
 
-async def _bring_state(store: SqlStore, rules: LocalClient, key: TableKey, name: tuple[int, bytes]) -> None:
+async def _bring_state(store: SqlStore, rules: LocalClient, key: TableKey, name: rules_pb.StateSource) -> None:
     """As the two services do when no rules replica has the state: the snapshot, the events since, and their fold."""
-    request = rules_pb.LegalActionsRequest(state=await by_value(store, key, *name))
+    request = rules_pb.LegalActionsRequest(state=await by_value(store, key, name))
     answer = await rules.LegalActions(request)
     assert not answer.state_needed
 
 
-async def _name_near_snapshot(store: SqlStore, key: TableKey) -> tuple[int, bytes]:
-    """The state some commands after the newest snapshot, as many for every table: number and digest."""
+async def _name_near_snapshot(store: SqlStore, key: TableKey) -> rules_pb.StateSource:
+    """The state some commands after the newest snapshot, as many for every table, by name."""
     snapshot = await store.load_snapshot(key)
     assert snapshot is not None
     rows, _ = await store.read_log(key, snapshot[0], _TAIL)
     if not rows:
         rows, _ = await store.read_log(key, snapshot[0] - 1, 1)
     update = update_pb2.Update.FromString(rows[-1].update)
-    return update.last_seq, update.state_hash
+    return by_name(key, update.last_seq, update.state_hash, digest_of(rows[-1].update))
 
 
 async def _timed(work: Awaitable[None]) -> float:
