@@ -176,9 +176,9 @@ def trace_headers(metadata: Mapping[str, str]) -> Mapping[str, str]:
     return {**metadata, TRACE_HEADER: header} if header else metadata
 
 
-def observable_value(value: float) -> metrics.Observation:
+def observable_value(value: float, labels: Mapping[str, str] | None = None) -> metrics.Observation:
     """One value for a callback of an observable instrument."""
-    return metrics.Observation(value)
+    return metrics.Observation(value, labels)
 
 
 def _is_sampled(context: SpanContext) -> bool:

@@ -19,6 +19,7 @@ Magnate: an online property-trading board game.
   magnate demo                a whole game of four bots, exported and replayed
   magnate play                you against bots, in this terminal
   magnate replay game.mgl     check an exported game
+  magnate admin inspect TABLE what an operator sees and does
 """
 _UP = """\
 Without a name: the whole site in one process, with SQLite and no other server. With a name: that service alone, with
@@ -61,6 +62,18 @@ do the same when they start; doing it before has no replica wait for it. Several
 
   MAGNATE_DATABASE_URL=postgresql://... magnate migrate
 """
+_ADMIN = """\
+Looks at tables and players of a distributed site and changes them, each time with an entry in the audit log. The table
+service is where MAGNATE_TABLE_ADDRESS says. Who calls is shown by MAGNATE_OPERATOR_TOKEN (asked for where it is not set),
+or by an operator's certificate (MAGNATE_TLS_CERT, MAGNATE_TLS_KEY, MAGNATE_TLS_CA).
+
+  magnate admin inspect 7xk2... --check
+  magnate admin stop 7xk2... --reason "the auction does not end"
+  magnate admin release 7xk2... --reason "looked at, is well"
+  magnate admin withdraw 7xk2... 2 --reason "abuse"
+  magnate admin delete-player q3fz... --reason "asked for on 1 May"
+  magnate admin audit --table 7xk2...
+"""
 _SETTINGS = """\
 Prints the table of all variables of the environment, with their defaults and what is allowed.
 
@@ -88,8 +101,31 @@ def parser() -> argparse.ArgumentParser:
     replay = command("replay", "check an exported game", _REPLAY)
     replay.add_argument("file", type=Path, help="file that was exported")
     command("migrate", "bring a Postgres up to date", _MIGRATE)
+    _admin_arguments(command("admin", "look at tables and players, and change them", _ADMIN))
     command("settings", "print the table of all settings", _SETTINGS)
     return top
+
+
+def _admin_arguments(admin: argparse.ArgumentParser) -> None:
+    actions = admin.add_subparsers(dest="what", metavar="ACTION", required=True)
+
+    def action(name: str, help_text: str, subject: str = "", *, reason: bool = True) -> argparse.ArgumentParser:
+        chosen = actions.add_parser(name, help=help_text)
+        if subject:
+            chosen.add_argument(f"{subject}_id", metavar=subject.upper(), help=f"id of the {subject}")
+        if reason:
+            chosen.add_argument("--reason", required=True, help="why, for the audit log")
+        return chosen
+
+    inspect = action("inspect", "show where a table stands, without its secrets", "table", reason=False)
+    inspect.add_argument("--check", action="store_true", help="decide its log anew")
+    action("stop", "let a running table stand still", "table")
+    action("release", "let a stopped table go on, if its log is decided anew to the same end", "table")
+    withdraw = action("withdraw", "take a seat out of a running game", "table")
+    withdraw.add_argument("seat", metavar="SEAT", type=_number(0, 7), help="number of the seat")
+    action("delete-player", "delete what is kept of a player", "session")
+    audit = action("audit", "show the newest entries of the audit log", reason=False)
+    audit.add_argument("--table", dest="table_id", metavar="TABLE", default="", help="only of this table")
 
 
 def _demo_arguments(demo: argparse.ArgumentParser) -> None:

@@ -15,6 +15,7 @@ from services.kit import logs
 from services.kit.errors import ServiceError
 from services.kit.server import StartError, run
 from services.kit.settings import SettingsError, known_settings, render_table
+from services.site.administering import AdminOptions, AdminSettings, administer
 from services.site.alone import ALONE, run_alone
 from services.site.arguments import parser
 from services.site.cluster.command import run_distributed
@@ -120,6 +121,14 @@ def _migrate(chosen: argparse.Namespace, environ: Mapping[str, str]) -> int:
     return 0
 
 
+def _admin(chosen: argparse.Namespace, environ: Mapping[str, str]) -> int:
+    settings = AdminSettings.load(environ)
+    _quiet_logs(environ)
+    given = {name: value for name, value in vars(chosen).items() if name != "command"}
+    run(_until_told(administer(settings, AdminOptions(**given), _say)))
+    return 0
+
+
 def _settings(chosen: argparse.Namespace, environ: Mapping[str, str]) -> int:
     _say(render_table(kind for kind in known_settings() if kind.__module__.split(".")[0] in {"services", "gateway"}))
     return 0
@@ -154,5 +163,6 @@ _COMMANDS = {
     "play": _play,
     "replay": _replay,
     "migrate": _migrate,
+    "admin": _admin,
     "settings": _settings,
 }

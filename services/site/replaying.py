@@ -69,7 +69,7 @@ def _decide(log: GameLog) -> Verdict:
         return Verdict(False, 1, "the log does not begin with game_started", 0, 0, None, False)
     last = entries[-1].update
     try:
-        result = check_log(EditionShelf(shipped_editions()), entries, read_log(entries))
+        result, _ = check_log(EditionShelf(shipped_editions()), entries, read_log(entries))
     except CodecError as error:
         return Verdict(False, _first_unreadable(log), str(error), len(entries) - 1, last.last_seq, None, False)
     return Verdict(

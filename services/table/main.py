@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from magnate.admin.v1 import admin_service_pb2
 from magnate.rules.v1 import rules_service_pb2 as rules_pb
 from magnate.table.v1 import table_service_pb2
 
@@ -12,6 +13,7 @@ from services.kit.batches import Caller
 from services.kit.server import Service
 from services.kit.streams import EventStream
 from services.kit.telemetry import Telemetry
+from services.table.adapters.admin_handler import AdminHandler, AdminUseCases
 from services.table.adapters.databases import Database
 from services.table.adapters.handler import TableHandler, UseCases
 from services.table.adapters.instruments import Instruments
@@ -26,6 +28,7 @@ from services.table.application.bot_watch import BotWatch
 from services.table.application.commands import Commands
 from services.table.application.create_session import CreateSession
 from services.table.application.create_table import CreateTable
+from services.table.application.delete_player import DeletePlayer
 from services.table.application.describe_table import DescribeTable
 from services.table.application.editions import Editions
 from services.table.application.end_session import EndSession
@@ -33,6 +36,7 @@ from services.table.application.expire_deadline import ExpireDeadline
 from services.table.application.export_table import ExportTable
 from services.table.application.get_snapshot import GetSnapshot
 from services.table.application.hot_tables import HotTables
+from services.table.application.inspect_table import InspectTable
 from services.table.application.join_table import JoinTable
 from services.table.application.leave_table import LeaveTable
 from services.table.application.limits import Limiter
@@ -46,15 +50,19 @@ from services.table.application.ports import Chance, Meter, PlayTime, Publisher,
 from services.table.application.probe import Probe
 from services.table.application.read_updates import ReadUpdates, Watching
 from services.table.application.reclaim_seat import ReclaimSeat
+from services.table.application.redeciding import Redeciding
 from services.table.application.renew_session import RenewSession
 from services.table.application.sessions import Sessions
 from services.table.application.start_game import StartGame
+from services.table.application.stop_table import StopTable
 from services.table.application.submit import Submit
 from services.table.application.sweep import Sweeper
 from services.table.application.touch_presence import TouchPresence
+from services.table.application.withdraw_seat import WithdrawSeat
 from services.table.settings import TableSettings
 
 DESCRIPTOR = table_service_pb2.DESCRIPTOR.services_by_name["TableService"]
+ADMIN = admin_service_pb2.DESCRIPTOR.services_by_name["AdminService"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,6 +83,8 @@ class Application:
     """The use cases, and what works in the background."""
 
     handler: TableHandler
+    admin: AdminHandler
+    stop_table: StopTable
     outbox: Outbox
     bots: BotWatch
     commands: Commands
@@ -91,6 +101,20 @@ def compose(outside: Outside, options: Options) -> Application:
     lobby = Lobby(store, outbox, options)
     watching = Watching(lobby, sessions)
     hot_tables = HotTables(store, options.hot_tables)
+    redeciding = Redeciding(store, outside.rules)
+    stop_table = StopTable(
+        store=store,
+        play_time=outside.play_time,
+        lobby=lobby,
+        redeciding=redeciding,
+        hot_tables=hot_tables,
+        outbox=outbox,
+        bots=bots,
+        wall=wall,
+        chance=chance,
+        meter=outside.meter,
+        options=options,
+    )
     commands = Commands(
         store=store,
         rules=outside.rules,
@@ -98,6 +122,7 @@ def compose(outside: Outside, options: Options) -> Application:
         hot_tables=hot_tables,
         outbox=outbox,
         bots=bots,
+        stopping=stop_table,
         wall=wall,
         meter=outside.meter,
         options=options,
@@ -168,7 +193,23 @@ def compose(outside: Outside, options: Options) -> Application:
         meter=outside.meter,
         options=options,
     )
-    return Application(TableHandler(use_cases), outbox, bots, commands, sweeper, archiver)
+    withdraw_seat = WithdrawSeat(commands)
+    admin_cases = AdminUseCases(
+        inspect_table=InspectTable(store, outside.play_time, redeciding),
+        stop_table=stop_table,
+        withdraw_seat=withdraw_seat,
+        delete_player=DeletePlayer(
+            store=store,
+            lobby=lobby,
+            sessions=sessions,
+            withdraw_seat=withdraw_seat,
+            hot_tables=hot_tables,
+            outbox=outbox,
+            chance=chance,
+        ),
+    )
+    admin = AdminHandler(admin_cases, store, wall, chance)
+    return Application(TableHandler(use_cases), admin, stop_table, outbox, bots, commands, sweeper, archiver)
 
 
 async def build(
@@ -206,6 +247,7 @@ async def build(
     application = compose(outside, settings.options())
     service = Service("table", settings, telemetry=telemetry)
     service.add_handler(DESCRIPTOR, application.handler)
+    service.add_handler(ADMIN, application.admin, on_refused=application.admin.refused)
     service.add_check("store", store.ping)
     service.add_background("play_time", play_time.run)
     service.add_background("outbox", application.outbox.run)
@@ -213,5 +255,6 @@ async def build(
     service.add_background("bots", lambda: application.bots.run(application.commands))
     service.add_background("sweep", application.sweeper.run)
     service.add_background("archive", application.archiver.run)
+    service.add_background("stops", application.stop_table.run)
     service.add_closer(store.close)
     return service

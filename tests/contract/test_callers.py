@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from google.protobuf.descriptor import ServiceDescriptor
+from magnate.admin.v1 import admin_service_pb2
 from magnate.bots.v1 import bots_service_pb2
 from magnate.clock.v1 import clock_service_pb2
 from magnate.gateway.v1 import gateway_service_pb2
@@ -17,7 +18,10 @@ from tests.support.picture import drawn
 #: which service answers the calls of a contract
 ANSWERS: dict[str, tuple[ServiceDescriptor, ...]] = {
     "rules": tuple(rules_service_pb2.DESCRIPTOR.services_by_name.values()),
-    "table": tuple(table_service_pb2.DESCRIPTOR.services_by_name.values()),
+    "table": (
+        *table_service_pb2.DESCRIPTOR.services_by_name.values(),
+        *admin_service_pb2.DESCRIPTOR.services_by_name.values(),
+    ),
     "clock": tuple(clock_service_pb2.DESCRIPTOR.services_by_name.values()),
     "bots": tuple(bots_service_pb2.DESCRIPTOR.services_by_name.values()),
     "gateway": tuple(gateway_service_pb2.DESCRIPTOR.services_by_name.values()),
@@ -63,6 +67,11 @@ def test_time_is_the_clocks_matter() -> None:
     """Only the clock ends a deadline, and only it sends probes."""
     assert callers_of("/magnate.table.v1.TableService/ExpireDeadline") == {"clock"}
     assert callers_of("/magnate.gateway.v1.GatewayService/Probe") == {"clock"}
+
+
+def test_only_operators_make_admin_calls() -> None:
+    calls = [method.callers for _, method in METHODS if method.path.startswith("/magnate.admin.v1.")]
+    assert calls == [frozenset({"operator"})] * 6
 
 
 def test_only_the_table_service_has_commands_decided() -> None:

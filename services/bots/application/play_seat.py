@@ -36,7 +36,9 @@ _PASSING = frozenset(
     }
 )
 #: the turn is over already, whoever played it
-_OVER = frozenset({"stale_decision", "not_asked", "game_over", "seat_out", "not_started", "no_table", "table_paused"})
+_OVER = frozenset(
+    ("stale_decision", "not_asked", "game_over", "seat_out", "not_started", "no_table", "table_paused", "table_stopped")
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

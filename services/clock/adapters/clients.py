@@ -22,8 +22,8 @@ _PAGE_SIZE = 1_000
 _LIST_LIMIT_MS = 10_000
 # A deadline is armed so much later at most, which no player loses anything by.
 _GATHER_MS = 20
-# A table that is gone, or over, has nothing left that could be due; a paused one is listed again when it goes on.
-_STALE = frozenset({"stale_deadline", "no_table", "not_started", "game_over", "table_paused"})
+# A table that is gone, or over, has nothing left that could be due; one that stands still is listed again later.
+_STALE = frozenset({"stale_deadline", "no_table", "not_started", "game_over", "table_paused", "table_stopped"})
 _NOT_DUE = "not_due"
 
 

@@ -12,6 +12,7 @@ from services.kit.errors import ServiceError, to_status
 from services.rules.adapters.log_check import check_log, read_log
 from services.rules.application.judge import (
     BrokenInvariantError,
+    BrokenStateError,
     Judge,
     Judged,
     NewTable,
@@ -22,7 +23,7 @@ from services.rules.application.states import Known, StateName
 from services.rules.codec import messages
 from services.rules.codec.descriptions import edition_message, summary_message
 from services.rules.codec.refusals import reason_error, refusal_error, refusal_message
-from services.rules.codec.states import read_state, view_message, write_state
+from services.rules.codec.states import NoStateError, read_state, view_message, write_state
 from services.rules.domain import digest
 from services.rules.domain.events import SECRET_EVENTS, Event, GameEnded
 from services.rules.domain.options import Option
@@ -33,6 +34,7 @@ from services.rules.editions.ports import Editions, OverrideError, UnknownEditio
 #: the longest time that one batch keeps the loop to itself, in commands
 _BREATH = 32
 _DIGEST_BYTES = 8
+_MAX_ENTRIES = 100_000
 
 _SEAT_SETUP = messages.TWINS[SeatSetup]
 _DEADLINE = messages.TWINS[Deadline]
@@ -122,7 +124,24 @@ class RulesHandler:
             log = read_log(request.entries)
         except messages.CodecError as error:
             raise reason_error("unknown_content", str(error)) from error
-        return await asyncio.to_thread(check_log, self._editions, request.entries, log)
+        response, _ = await asyncio.to_thread(check_log, self._editions, request.entries, log)
+        return response
+
+    async def ReplayStream(
+        self, requests: AsyncIterator[pb.ReplayStreamRequest], call: Call
+    ) -> pb.ReplayStreamResponse:
+        """As Replay, of all pieces together."""
+        entries: list[pb.LogEntry] = []
+        async for piece in requests:
+            entries.extend(piece.entries)
+            if len(entries) > _MAX_ENTRIES:
+                raise reason_error("malformed", f"a log of more than {_MAX_ENTRIES} commands", field="entries")
+        try:
+            log = read_log(entries)
+        except messages.CodecError as error:
+            raise reason_error("unknown_content", str(error)) from error
+        result, state = await asyncio.to_thread(check_log, self._editions, entries, log)
+        return pb.ReplayStreamResponse(result=result, snapshot=write_state(state) if result.same else b"")
 
     async def Probe(self, request: pb.ProbeRequest, call: Call) -> pb.ProbeResponse:
         """Answers at once."""
@@ -195,6 +214,8 @@ def _stored(source: pb.StateSource) -> Stored | None:
         return None
     try:
         return Stored(read_state(source.snapshot), messages.read_events(source.tail))
+    except NoStateError as error:
+        raise BrokenStateError(str(error)) from error
     except messages.CodecError as error:
         raise WrongStateError(str(error)) from error
 
@@ -258,8 +279,10 @@ def _failure(error: Exception, call: Call) -> ServiceError:
 
 
 def _broken() -> ServiceError:
-    return reason_error("internal", "the rules are at fault; the command was not done")
+    return reason_error("internal", "the rules are at fault; the command was not done", fault="invariant")
 
 
 def _unknown_content(error: Exception) -> ServiceError:
+    if isinstance(error, BrokenStateError):
+        return reason_error("unknown_content", str(error), fault="state")
     return reason_error("unknown_content", str(error))

@@ -23,8 +23,10 @@ def read_log(entries: Iterable[pb.LogEntry]) -> list[Entry]:
     return [_read_entry(entry) for entry in entries]
 
 
-def check_log(editions: Editions, entries: Sequence[pb.LogEntry], log: Sequence[Entry]) -> pb.ReplayResponse:
-    """Replays a log; `log` is what `read_log` made of the entries."""
+def check_log(
+    editions: Editions, entries: Sequence[pb.LogEntry], log: Sequence[Entry]
+) -> tuple[pb.ReplayResponse, State]:
+    """Replays a log; `log` is what `read_log` made of the entries. The result, and the state up to which it came."""
 
     started = log[0].events[0] if log and log[0].events else None
     overrides = started.overrides if isinstance(started, GameStarted) else ()
@@ -49,7 +51,7 @@ def check_log(editions: Editions, entries: Sequence[pb.LogEntry], log: Sequence[
         if difference is not None:
             response.same = False
             response.first_difference, response.explanation = difference
-    return response
+    return response, result.state
 
 
 def _difference(

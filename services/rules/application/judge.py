@@ -32,6 +32,10 @@ class WrongStateError(Exception):
     """The state that came with a call is not the one that it names, or cannot be read by this version."""
 
 
+class BrokenStateError(WrongStateError):
+    """What its keeper has stored of a state cannot have come out of its commands, or is no state at all."""
+
+
 @dataclass(frozen=True, slots=True)
 class Stored:
     """A state as its keeper has it: a snapshot and the events since."""
@@ -164,12 +168,12 @@ class Judge:
         try:
             state = fold(edition, stored.snapshot, stored.tail) if stored.tail else stored.snapshot
         except (UnknownEventError, KeyError, IndexError, ValueError) as error:
-            raise WrongStateError(f"the events since the snapshot cannot be folded: {error!r}") from error
+            raise BrokenStateError(f"the events since the snapshot cannot be folded: {error!r}") from error
         digest = state_hash(state)
         if state.seq != name.seq:
-            raise WrongStateError(f"the state given ends at {state.seq}, not at {name.seq}")
+            raise BrokenStateError(f"the state given ends at {state.seq}, not at {name.seq}")
         if name.state_hash and digest != name.state_hash:
-            raise WrongStateError(f"the state given has the hash {digest.hex()}, not {name.state_hash.hex()}")
+            raise BrokenStateError(f"the state given has the hash {digest.hex()}, not {name.state_hash.hex()}")
         return Known(state, edition, digest, name.update_digest)
 
     def _check(self, edition: Edition, state: State, table_id: str) -> None:

@@ -264,12 +264,19 @@ def write_state(state: s.State) -> bytes:
     return snapshot.SerializeToString(deterministic=True)
 
 
+class NoStateError(CodecError):
+    """Bytes that no version has written as a snapshot."""
+
+
 def read_state(data: bytes) -> s.State:
-    """The state of a StateSnapshot message. Raises CodecError for anything else."""
+    """The state of a StateSnapshot message. Raises CodecError for anything else, NoStateError for what
+    no version can read."""
     try:
         snapshot = state_pb2.StateSnapshot.FromString(data)
     except DecodeError as error:
-        raise CodecError("no snapshot of a state") from error
+        raise NoStateError("no snapshot of a state") from error
+    if not snapshot.encoding:
+        raise NoStateError("a snapshot without an encoding")
     if snapshot.encoding != ENCODING:
         raise CodecError(f"a snapshot of encoding {snapshot.encoding}")
     state, secrets = read_view(snapshot.view), snapshot.secrets

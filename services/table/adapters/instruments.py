@@ -12,6 +12,7 @@ class Instruments:
         meter = telemetry.meter_of("table")
         self._waiting = 0
         self._lag_s = 0.0
+        self._stopped = {"broken": 0, "operator": 0}
         self._commands = meter.create_counter("magnate_table_commands_total", description="commands done, by kind")
         self._commit_seconds = meter.create_histogram(
             "magnate_table_commit_seconds", unit="s", description="time from a decided command to its commit"
@@ -37,6 +38,11 @@ class Instruments:
         )
         self._abandoned = meter.create_counter(
             "magnate_table_abandoned_games_total", description="running games that expired because nobody played them"
+        )
+        meter.create_observable_gauge(
+            "magnate_table_stopped_tables",
+            [lambda _: [observable_value(count, {"cause": cause}) for cause, count in self._stopped.items()]],
+            description="tables that stand still: `broken` stopped themselves, `operator` was stopped",
         )
         meter.create_observable_gauge(
             "magnate_table_outbox_messages",
@@ -74,6 +80,9 @@ class Instruments:
 
     def abandoned(self) -> None:
         self._abandoned.add(1)
+
+    def stopped(self, *, broken: int, by_operator: int) -> None:
+        self._stopped = {"broken": broken, "operator": by_operator}
 
     def published(self, messages: int) -> None:
         self._published.add(messages)

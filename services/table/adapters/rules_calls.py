@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
+from collections.abc import AsyncIterator, Awaitable
 from typing import Protocol, TypeVar
 
 import grpc
@@ -15,6 +15,8 @@ from services.kit.telemetry import current_traceparent
 
 T = TypeVar("T")
 
+# A log of thousands of commands takes seconds, beside whatever else the rules do.
+_REPLAY_LIMIT_MS = 120_000
 _AWAY = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED)
 
 
@@ -30,6 +32,10 @@ class RulesClient(Protocol):
     async def View(self, request: pb.ViewRequest) -> pb.ViewResponse: ...
 
     async def Probe(self, request: pb.ProbeRequest) -> pb.ProbeResponse: ...
+
+    async def ReplayStream(
+        self, request: AsyncIterator[pb.ReplayStreamRequest], *, timeout_ms: int
+    ) -> pb.ReplayStreamResponse: ...
 
 
 class RulesCalls:
@@ -60,6 +66,9 @@ class RulesCalls:
     async def probe(self) -> None:
         # A probe measures what is: it is not asked again.
         await self._client.Probe(pb.ProbeRequest())
+
+    async def replay(self, log: AsyncIterator[pb.ReplayStreamRequest]) -> pb.ReplayStreamResponse:
+        return await self._client.ReplayStream(log, timeout_ms=_REPLAY_LIMIT_MS)
 
 
 async def _reported(asked: Awaitable[T]) -> T:

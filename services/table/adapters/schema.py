@@ -168,6 +168,37 @@ game_results = sa.Table(
     sa.Index("game_results_by_archive", "archived_at_ms", "ended_at_ms"),
 )
 
+# Running tables that the site has stopped; what stands still is in `tables`.
+table_stops = sa.Table(
+    "table_stops",
+    metadata,
+    _shard(),
+    _table_id(),
+    sa.Column("why", sa.String(500), nullable=False),
+    sa.Column("is_broken", sa.Boolean, nullable=False),
+    sa.Column("was_paused", sa.Boolean, nullable=False),
+)
+
+# Rows are only added: triggers see to it.
+audit_log = sa.Table(
+    "audit_log",
+    metadata,
+    _shard(),
+    sa.Column("audit_id", sa.String(64), primary_key=True),
+    sa.Column("at_ms", sa.BigInteger, nullable=False),
+    sa.Column("who", sa.String(64), nullable=False),
+    sa.Column("caller", sa.String(200), nullable=False),
+    sa.Column("action", sa.SmallInteger, nullable=False),
+    sa.Column("table_id", sa.String(64), nullable=False),
+    sa.Column("session_id", sa.String(64), nullable=False),
+    sa.Column("seat", sa.SmallInteger, nullable=True),
+    sa.Column("reason", sa.String(500), nullable=False),
+    sa.Column("outcome", sa.String(64), nullable=False),
+    sa.Column("detail", sa.String(500), nullable=False),
+    sa.Index("audit_log_by_time", "at_ms", "audit_id"),
+    sa.Index("audit_log_by_table", "table_id", "at_ms", "audit_id"),
+)
+
 probes = sa.Table(
     "probes",
     metadata,

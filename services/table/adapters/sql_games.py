@@ -34,8 +34,8 @@ def start(connection: sa.Connection, table: Table, row: LogRow) -> bool:
     return True
 
 
-def finish(connection: sa.Connection, row: LogRow) -> bool:
-    """The last command of a game: as any other, and the table is finished and has a result."""
+def advance(connection: sa.Connection, row: LogRow) -> bool:
+    """A command of a game, as the fast way does it; false if another one was quicker, or it is known."""
     key = TableKey(row.shard, row.table_id)
     is_known = sa.exists().where(_is_table(game_log, key), game_log.c.command_id == row.command_id)
     changed = connection.execute(
@@ -46,14 +46,21 @@ def finish(connection: sa.Connection, row: LogRow) -> bool:
             games.c.holders_version == row.holders_version,
             sa.not_(is_known),
         )
-        .values(last_seq=row.last_seq, is_over=True, changed_at_ms=row.at_unix_ms)
+        .values(last_seq=row.last_seq, is_over=row.result is not None, changed_at_ms=row.at_unix_ms)
     )
     if changed.rowcount != 1:
         return False
     _insert_log(connection, row)
+    return True
+
+
+def finish(connection: sa.Connection, row: LogRow) -> bool:
+    """The last command of a game: as any other, and the table is finished and has a result."""
+    if not advance(connection, row):
+        return False
     connection.execute(
         sa.update(tables)
-        .where(_is_table(tables, key))
+        .where(_is_table(tables, TableKey(row.shard, row.table_id)))
         .values(status=int(Status.FINISHED), lobby_version=tables.c.lobby_version + 1, changed_at_ms=row.at_unix_ms)
     )
     connection.execute(

@@ -8,13 +8,18 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from services.table.adapters.schema import game_results, games, seats, tables
+from services.table.adapters.schema import game_results, games, seats, table_stops, tables
 from services.table.application.ports import Sweep, TableKey
 from services.table.domain.seating import EditionSeats, Seating
-from services.table.domain.table import Seat, Status, Table, Wishes
+from services.table.domain.table import Seat, Status, Stop, Table, Wishes
 
-_SELECT = sa.select(tables, games.c.last_seq, games.c.holders_version).join(
-    games, sa.and_(games.c.shard == tables.c.shard, games.c.table_id == tables.c.table_id)
+_SELECT = (
+    sa.select(
+        *(tables, games.c.last_seq, games.c.holders_version),
+        *(table_stops.c.why, table_stops.c.is_broken, table_stops.c.was_paused),
+    )
+    .join(games, sa.and_(games.c.shard == tables.c.shard, games.c.table_id == tables.c.table_id))
+    .outerjoin(table_stops, sa.and_(table_stops.c.shard == tables.c.shard, table_stops.c.table_id == tables.c.table_id))
 )
 
 
@@ -227,6 +232,7 @@ def _table(row: sa.Row[Any], taken: tuple[Seat, ...]) -> Table:
         paused_at_ms=row.paused_at_ms,
         held_ms=row.held_ms,
         last_seq=row.last_seq,
+        stop=None if row.why is None else Stop(why=row.why, is_broken=row.is_broken, was_paused=row.was_paused),
     )
 
 

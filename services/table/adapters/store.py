@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-from services.table.adapters import sql_archives, sql_games, sql_idle, sql_sessions, sql_tables
+from services.table.adapters import sql_admin, sql_archives, sql_games, sql_idle, sql_sessions, sql_tables
 from services.table.adapters.databases import Database
 from services.table.adapters.postgres import PostgresDatabase
 from services.table.adapters.sqlite import SqliteDatabase
+from services.table.application.audit import AuditEntry, Marks
 from services.table.application.ports import (
     Game,
     LiveGame,
@@ -51,9 +52,9 @@ class SqlStore:
     # Commands and the log
 
     def append(self, row: LogRow) -> asyncio.Future[bool]:
-        if row.result is None:
+        if row.result is None and row.audit is None:
             return self._database.append(row)
-        return asyncio.ensure_future(self._database.write(lambda c: sql_games.finish(c, row)))
+        return asyncio.ensure_future(self._database.write(lambda c: sql_admin.append(c, row)))
 
     async def find_command(self, key: TableKey, command_id: str) -> tuple[int, LoggedCommand | None]:
         return await self._database.read(lambda c: sql_games.find_command(c, key, command_id))
@@ -132,6 +133,27 @@ class SqlStore:
 
     async def abandon_game(self, table: Table) -> bool:
         return await self._database.write(lambda c: sql_idle.abandon(c, table, self._wall.unix_ms()))
+
+    # Administration
+
+    async def record(self, entry: AuditEntry) -> None:
+        await self._database.write(lambda c: sql_admin.record(c, entry))
+
+    async def list_audit(self, table_id: str, before: tuple[int, str] | None, limit: int) -> list[AuditEntry]:
+        return await self._database.read(lambda c: sql_admin.list_audit(c, table_id, before, limit))
+
+    async def save_audited(self, table: Table, entry: AuditEntry, snapshot: tuple[int, bytes] | None = None) -> bool:
+        return await self._database.write(lambda c: sql_admin.save(c, table, entry, snapshot, self._wall.unix_ms()))
+
+    async def load_marks(self, table: Table) -> Marks:
+        return await self._database.read(lambda c: sql_admin.load_marks(c, TableKey(table.shard, table.table_id)))
+
+    async def forget_player(self, shard: int, session_id: str, entry: AuditEntry) -> list[Table] | None:
+        now_ms = self._wall.unix_ms()
+        return await self._database.write(lambda c: sql_admin.forget_player(c, shard, session_id, entry, now_ms))
+
+    async def count_stopped(self) -> tuple[int, int]:
+        return await self._database.read(sql_admin.count_stopped)
 
     # Sessions
 

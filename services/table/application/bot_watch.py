@@ -25,7 +25,7 @@ _TICK_S = 0.25
 _SCAN_EVERY_S = 5.0
 _PAGE = 500
 # These mean that the game has gone on without us.
-_TOO_LATE = ("stale_decision", "not_asked", "game_over", "seat_out", "table_paused")
+_TOO_LATE = ("stale_decision", "not_asked", "game_over", "seat_out", "table_paused", "table_stopped")
 
 
 class Plays(Protocol):

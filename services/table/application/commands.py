@@ -11,14 +11,18 @@ import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Protocol
 
+from google.protobuf.message import DecodeError
 from magnate.game.v1 import command_pb2, refusal_pb2
 from magnate.rules.v1 import rules_service_pb2 as rules_pb
 from magnate.table.v1 import table_pb2, table_service_pb2
 
 from services.kit.errors import ServiceError
 from services.kit.logs import get_log
+from services.table.application.audit import AuditEntry
 from services.table.application.bot_watch import BotWatch
+from services.table.application.broken import fault_of, refuse_stopped
 from services.table.application.errors import from_refused, from_rules
 from services.table.application.hot_tables import HotTable, HotTables
 from services.table.application.lobby import version_race
@@ -49,6 +53,7 @@ class Order:
     command: command_pb2.Command
     play_time_ms: int | None
     authorise: Callable[[HotTable], None]
+    audit: AuditEntry | None = None
 
     @property
     def kind(self) -> str:
@@ -57,6 +62,12 @@ class Order:
     def digest(self) -> bytes:
         """SHA-256 of the body, by which a repeat is told from another command under the same id."""
         return hashlib.sha256(self.command.SerializeToString(deterministic=True)).digest()
+
+
+class Stopping(Protocol):
+    """Lets a table stand still whose state is broken."""
+
+    async def stop_broken(self, key: TableKey, why: str, play_time_ms: int) -> None: ...
 
 
 class Commands:
@@ -71,6 +82,7 @@ class Commands:
         hot_tables: HotTables,
         outbox: Outbox,
         bots: BotWatch,
+        stopping: Stopping,
         wall: Wall,
         meter: Meter,
         options: Options,
@@ -81,6 +93,7 @@ class Commands:
         self._hot_tables = hot_tables
         self._outbox = outbox
         self._bots = bots
+        self._stopping = stopping
         self._wall = wall
         self._meter = meter
         self._options = options
@@ -94,9 +107,20 @@ class Commands:
         return await self.do(Order(key, command, self.stamp(key), lambda _: None))
 
     async def do(self, order: Order) -> Done:
-        """Does a command, or raises ServiceError: a refusal of the rules, of this service, or trouble on the way."""
+        """Does a command, or raises ServiceError: a refusal of the rules, of this service, or trouble on the way.
+
+        A table whose state turns out to be broken stops itself; its callers hear that it is stopped.
+        """
         try:
-            return await self._do(order)
+            try:
+                return await self._do(order)
+            except (ServiceError, RefusalError, DecodeError) as error:
+                fault = fault_of(error, order.kind)
+                stamp = order.play_time_ms or self.stamp(order.key)
+                if fault is None or stamp is None:
+                    raise
+                await self._stopping.stop_broken(order.key, fault, stamp)
+                refuse_stopped()
         except RefusalError as refused:
             self._meter.command_refused(refused.reason)
             raise from_refused(refused) from None
@@ -131,6 +155,8 @@ class Commands:
         """One try; None when the table has moved on meanwhile."""
         if hot.is_over:
             return await self._repeated(hot, order) or _refuse_over()
+        if hot.is_stopped:
+            return await self._repeated(hot, order) or refuse_stopped()
         if hot.is_paused:
             return await self._repeated(hot, order) or _refuse_paused()
         if order.play_time_ms is None:
@@ -227,6 +253,7 @@ class Commands:
             at_unix_ms=self._wall.unix_ms(),
             snapshot=applied.snapshot or None,
             result=result,
+            audit=order.audit,
         )
 
     def _advance(self, hot: HotTable, row: LogRow, applied: rules_pb.Applied) -> None:

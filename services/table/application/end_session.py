@@ -17,4 +17,4 @@ class EndSession:
         """Refuses with `no_session`."""
         session = await self._sessions.require(token)
         await self._store.delete_session(session)
-        self._sessions.forget(session)
+        self._sessions.forget(session.session_id)

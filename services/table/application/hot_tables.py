@@ -40,6 +40,7 @@ class HotTable:
         "is_loaded",
         "is_over",
         "is_paused",
+        "is_stopped",
         "key",
         "last_seq",
         "lock",
@@ -55,6 +56,7 @@ class HotTable:
         self.is_loaded = False
         self.is_over = False
         self.is_paused = False
+        self.is_stopped = False
         self.held_ms = 0
         self.last_seq = 0
         self.state_hash = b""
@@ -69,6 +71,7 @@ class HotTable:
         update = update_pb2.Update.FromString(game.last_update)
         self.is_over = game.table.status != Status.RUNNING
         self.is_paused = game.table.is_paused
+        self.is_stopped = game.table.stop is not None
         self.held_ms = game.table.held_ms
         self.last_seq = update.last_seq
         self.state_hash = update.state_hash

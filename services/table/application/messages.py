@@ -47,4 +47,5 @@ def table_message(table: Table) -> table_pb2.Table:
         lobby_version=table.lobby_version,
         paused=table.is_paused,
         held_ms=table.held_ms,
+        stopped=table.stop is not None,
     )

@@ -12,7 +12,8 @@ from services.table.application.play_time import known_ms
 from services.table.application.ports import PlayTime, Store, TableKey
 from services.table.application.sessions import Sessions
 from services.table.application.turns import turns_of
-from services.table.domain.table import Table, pause, resume
+from services.table.domain.standing import pause, resume
+from services.table.domain.table import Table
 
 
 class PauseTable:

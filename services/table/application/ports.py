@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from magnate.game.v1 import edition_pb2
 from magnate.rules.v1 import rules_service_pb2 as rules_pb
 
+from services.table.application.audit import Administration, AuditEntry
 from services.table.application.retention import Retention
 from services.table.domain.session import Session
 from services.table.domain.table import Table
@@ -21,7 +22,8 @@ class LogRow:
 
     `command_id` is empty for the start of the game; `digest` is the SHA-256 of the command; `update` is the public
     Update and `secrets` the withheld events, both serialised; `snapshot` the state after it when one is due;
-    `result` the serialised TableResult of the command that ended the game.
+    `result` the serialised TableResult of the command that ended the game; `audit` the entry of the audit log for a
+    command that an operator gave.
     """
 
     shard: int
@@ -37,6 +39,7 @@ class LogRow:
     at_unix_ms: int
     snapshot: bytes | None = None
     result: bytes | None = None
+    audit: AuditEntry | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +109,7 @@ class Sweep:
     lobby_before_ms: int
 
 
-class Store(Retention, Protocol):
+class Store(Administration, Retention, Protocol):
     """The one store of the service. Writes that lose a race return false and change nothing."""
 
     def append(self, row: LogRow) -> asyncio.Future[bool]:
@@ -215,6 +218,8 @@ class Rules(Protocol):
 
     async def probe(self) -> None: ...
 
+    async def replay(self, log: AsyncIterator[rules_pb.ReplayStreamRequest]) -> rules_pb.ReplayStreamResponse: ...
+
 
 class PlayTime(Protocol):
     """Play time as the clock service publishes it."""
@@ -288,6 +293,8 @@ class Meter(Protocol):
     def forgotten(self, games: int) -> None: ...
 
     def abandoned(self) -> None: ...
+
+    def stopped(self, *, broken: int, by_operator: int) -> None: ...
 
     def published(self, messages: int) -> None: ...
 

@@ -30,7 +30,7 @@ class RenewSession:
             old, token_hash=hash_of(new), expires_at_ms=self._wall.unix_ms() + self._options.session_ttl_ms
         )
         stored = await self._store.rotate_session(renewed, old.token_hash)
-        self._sessions.forget(old)
+        self._sessions.forget(old.session_id)
         if not stored:
             raise RefusalError(Reason.NO_SESSION, "the token has been used up")
         return new, renewed

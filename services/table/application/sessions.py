@@ -39,9 +39,9 @@ class Sessions:
         session = self._remembered(_id_in(token), now_ms)
         return await self.require(token) if session is None else _checked(session, token, now_ms)
 
-    def forget(self, session: Session) -> None:
+    def forget(self, session_id: str) -> None:
         """The session has changed: ask the store next time."""
-        self._known.pop(session.session_id, None)
+        self._known.pop(session_id, None)
 
     def _remembered(self, session_id: str, now_ms: int) -> Session | None:
         entry = self._known.get(session_id)

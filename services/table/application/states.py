@@ -29,7 +29,7 @@ async def by_value(store: Store, key: TableKey, name: rules_pb.StateSource) -> r
     that the snapshot is of a later state."""
     found = await store.load_snapshot(key)
     if found is None:
-        raise RefusalError(Reason.INTERNAL, "the table has no snapshot")
+        raise RefusalError(Reason.INTERNAL, "the table has no snapshot", {"fault": "state"})
     snapshot_seq, snapshot = found
     seq = name.seq
     if snapshot_seq > seq:

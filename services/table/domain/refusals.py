@@ -36,6 +36,7 @@ class Reason(StrEnum):
     NOT_ALLOWED = "not_allowed"
     UNREACHABLE = "unreachable"
     INTERNAL = "internal"
+    TABLE_STOPPED = "table_stopped"
 
 
 _NO_FIELDS: Mapping[str, str] = MappingProxyType({})

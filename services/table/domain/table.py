@@ -51,13 +51,23 @@ class Wishes:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Stop:
+    """Why the site has stopped a table, for operators and not for players. `was_paused`: by its person, before."""
+
+    why: str
+    is_broken: bool
+    was_paused: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
     """A table. `seats` are in joining order. `host_seated` is false where the creator only watches bots play.
     `grace_ms` is the grace of its deadlines in milliseconds of play time, once the game runs.
 
     `lobby_version` grows with every change; `holders_version` only when a seat of a running game changes hands, or its
-    table is paused or goes on: a command that was decided before is not committed after. `paused_at_ms` is the play
-    time of the shard at which a pause began, None while there is none; `held_ms` that of pauses that are over.
+    table is paused, stopped or goes on: a command that was decided before is not committed after. `paused_at_ms` is
+    the play time of the shard since which the table stands still, for whatever cause, None while it does not; `held_ms`
+    that of times that are over.
     """
 
     table_id: str
@@ -78,6 +88,7 @@ class Table:
     last_seq: int = 0
     paused_at_ms: int | None = None
     held_ms: int = 0
+    stop: Stop | None = None
 
     @property
     def is_paused(self) -> bool:
@@ -212,20 +223,6 @@ def reclaim(table: Table, number: int, heir: Seat, *, secret_hash: bytes) -> Tab
     return _changed(table, seats=seats, host_session_id=host, holders_version=table.holders_version + 1)
 
 
-def pause(table: Table, session_id: str, play_time_ms: int) -> Table:
-    """Lets a table of one person against bots stand still, in any phase [IND-PHASE-11]. The same table if it does."""
-    _need_lone_person(table, session_id)
-    return table if table.is_paused else _stopped(table, paused_at_ms=play_time_ms, held_ms=table.held_ms)
-
-
-def resume(table: Table, session_id: str, play_time_ms: int) -> Table:
-    """Lets a paused table go on where it stood. The same table if it is not paused."""
-    _need_lone_person(table, session_id)
-    if table.paused_at_ms is None:
-        return table
-    return _stopped(table, paused_at_ms=None, held_ms=table.held_ms + max(0, play_time_ms - table.paused_at_ms))
-
-
 def expire(table: Table) -> Table:
     """Ends a lobby that came to nothing."""
     _need_lobby(table)
@@ -265,24 +262,6 @@ def _changed(
         holders_version=table.holders_version if holders_version is None else holders_version,
         lobby_version=table.lobby_version + 1,
     )
-
-
-def _stopped(table: Table, *, paused_at_ms: int | None, held_ms: int) -> Table:
-    changed = _changed(table, seats=table.seats, holders_version=table.holders_version + 1)
-    return replace(changed, paused_at_ms=paused_at_ms, held_ms=held_ms)
-
-
-def _need_lone_person(table: Table, session_id: str) -> None:
-    if table.status == Status.EXPIRED:
-        raise RefusalError(Reason.NO_TABLE, "the table has expired")
-    if table.status == Status.LOBBY:
-        raise RefusalError(Reason.NOT_STARTED, "the game has not been started yet")
-    if table.status == Status.FINISHED:
-        raise RefusalError(Reason.GAME_OVER, "the game is over")
-    if table.seat_of(session_id) is None:
-        raise RefusalError(Reason.NOT_YOUR_SEAT, "this session holds no seat at the table")
-    if table.people() != 1 or not table.bots():
-        raise RefusalError(Reason.NOT_ALLOWED, "only a table of one person against bots is paused for a transfer")
 
 
 def _need_lobby(table: Table) -> None:
