@@ -14,23 +14,12 @@ from google.protobuf.json_format import MessageToDict
 from magnate.admin.v1 import admin_service_pb2 as pb
 
 from services.kit.calls import RemoteClient, bearer, open_channel
-from services.kit.settings import setting
-from services.kit.tls_settings import TlsSettings
+from services.site.settings import AdminSettings
 
 ADMIN = pb.DESCRIPTOR.services_by_name["AdminService"]
 # A long log is decided anew, or many games are left.
 _LIMIT_MS = 180_000
 _ENTRIES = 50
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AdminSettings(TlsSettings):
-    """What `magnate admin` can be told through the environment."""
-
-    table_address: str = setting("MAGNATE_TABLE_ADDRESS", "127.0.0.1:7420", "where the table service is")
-    operator_token: str = setting(
-        "MAGNATE_OPERATOR_TOKEN", "", "an operator's token; empty: it is asked for, or a certificate is shown", secret=True
-    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

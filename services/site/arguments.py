@@ -64,8 +64,8 @@ do the same when they start; doing it before has no replica wait for it. Several
 """
 _ADMIN = """\
 Looks at tables and players of a distributed site and changes them, each time with an entry in the audit log. The table
-service is where MAGNATE_TABLE_ADDRESS says. Who calls is shown by MAGNATE_OPERATOR_TOKEN (asked for where it is not set),
-or by an operator's certificate (MAGNATE_TLS_CERT, MAGNATE_TLS_KEY, MAGNATE_TLS_CA).
+service is where MAGNATE_TABLE_ADDRESS says. MAGNATE_OPERATOR_TOKEN says who calls (asked for where it is not set), or
+an operator's certificate does (MAGNATE_TLS_CERT, MAGNATE_TLS_KEY, MAGNATE_TLS_CA).
 
   magnate admin inspect 7xk2... --check
   magnate admin stop 7xk2... --reason "the auction does not end"

@@ -15,7 +15,7 @@ from services.kit import logs
 from services.kit.errors import ServiceError
 from services.kit.server import StartError, run
 from services.kit.settings import SettingsError, known_settings, render_table
-from services.site.administering import AdminOptions, AdminSettings, administer
+from services.site.administering import AdminOptions, administer
 from services.site.alone import ALONE, run_alone
 from services.site.arguments import parser
 from services.site.cluster.command import run_distributed
@@ -25,7 +25,7 @@ from services.site.errors import CommandError, in_words
 from services.site.migrating import migrate
 from services.site.playing import PlayOptions, run_play
 from services.site.replaying import replay_file
-from services.site.settings import SiteSettings
+from services.site.settings import AdminSettings, SiteSettings
 from services.site.upping import run_site
 from services.table.settings import TableSettings
 

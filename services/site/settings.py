@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from services.kit.settings import Settings, setting
+from services.kit.tls_settings import TlsSettings
 from services.site.terminal.texts import LANGUAGES
 
 
@@ -21,3 +22,16 @@ class SiteSettings(Settings):
     def folder(self) -> Path:
         """The data folder as a path."""
         return Path(self.data_folder).expanduser()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AdminSettings(TlsSettings):
+    """What `magnate admin` can be told through the environment."""
+
+    table_address: str = setting("MAGNATE_TABLE_ADDRESS", "127.0.0.1:7420", "where the table service is")
+    operator_token: str = setting(
+        "MAGNATE_OPERATOR_TOKEN",
+        "",
+        "an operator's token; empty: it is asked for, or a certificate is shown",
+        secret=True,
+    )

@@ -1,8 +1,11 @@
-"""A distributed site whose services know each other by their certificates."""
+"""A distributed site whose services, and operators, are known by their certificates."""
 
 from __future__ import annotations
 
 import asyncio
+import json
+import os
+import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -71,9 +74,9 @@ async def refused(call: Any) -> ServiceError:
     return caught.value
 
 
-async def test_a_game_is_played_over_certificates(site: DistributedSite, authority: Authority) -> None:
-    """Given certificates everywhere, then a game of bots goes on before a watcher's eyes, and play time runs: every
-    arrow of the site is one that its callers may take."""
+@asynccontextmanager
+async def watched_game(site: DistributedSite, authority: Authority) -> AsyncIterator[tuple[Client, str, Any]]:
+    """A client, the id of a running game of bots, and the messages of a watch of it."""
     tls = TlsFiles(authorities=str(authority.file))
     async with open_channel(site.address, tls=tls, service="magnate.example") as channel:
         client = Client(channel)
@@ -85,13 +88,82 @@ async def test_a_game_is_played_over_certificates(site: DistributedSite, authori
         await client.call("AddBots", gateway_pb.AddBotsRequest(table_id=table_id, count=4, level="normal"))
         await _started(client, table_id)
         request = gateway_pb.WatchRequest(targets=[target(table_id, 0)])
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             async with client.raw.Watch(request, metadata=client.metadata) as messages:
-                async for message in messages:
-                    if message.update.last_seq > 20:
-                        break
+                yield client, table_id, messages
+
+
+async def test_a_game_is_played_over_certificates(site: DistributedSite, authority: Authority) -> None:
+    """Given certificates everywhere, then a game of bots goes on before a watcher's eyes, and play time runs: every
+    arrow of the site is one that its callers may take."""
+    async with watched_game(site, authority) as (client, table_id, messages):
+        async for message in messages:
+            if message.update.last_seq > 20:
+                break
         time = await client.call("SyncTime", gateway_pb.SyncTimeRequest(table_id=table_id))
         assert time.play_time_ms > 0
+
+
+async def _admin(site: DistributedSite, files: TlsFiles, *arguments: str) -> tuple[int, str]:
+    """`magnate admin` with a certificate: its exit status and what it said."""
+    environ = {
+        **os.environ,
+        "MAGNATE_TABLE_ADDRESS": site.addresses["table"],
+        "MAGNATE_TLS_CERT": files.certificate,
+        "MAGNATE_TLS_KEY": files.key,
+        "MAGNATE_TLS_CA": files.authorities,
+    }
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "services.site", "admin", *arguments),
+        env=environ,
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT,
+    )
+    said, _ = await process.communicate()
+    assert process.returncode is not None
+    return process.returncode, said.decode()
+
+
+async def test_an_operator_stops_and_releases_a_table_that_is_watched(
+    site: DistributedSite, authority: Authority
+) -> None:
+    """Given a live watcher, then he is told of the stop, sees no event while it lasts, and sees the game go on after
+    the release; all is in the audit log under the operator's name, also what a service tried."""
+    operator = authority.issue("operator", person="grace")
+    async with watched_game(site, authority) as (_, table_id, messages):
+        refused = await _admin(site, authority.issue("gateway"), "stop", table_id, "--reason", "mischief")
+        assert (refused[0], "not_allowed" in refused[1]) == (1, True)
+        stopped = await _admin(site, operator, "stop", table_id, "--reason", "a look")
+        assert stopped == (0, f"admin: table {table_id} is stopped\n")
+        seen, last_seq = False, 0
+        async for message in messages:
+            last_seq = max(last_seq, message.update.last_seq)
+            if message.HasField("table") and message.table.stopped:
+                break
+        status, shown = await _admin(site, operator, "inspect", table_id, "--check")
+        found = json.loads(shown)
+        assert (status, found["table"]["stopped"], found["stop_reason"], found["check"]["same"]) == (
+            *(0, True, "a look"),
+            True,
+        )
+        assert int(found["table"]["last_seq"]) == last_seq
+        status, said = await _admin(site, operator, "release", table_id, "--reason", "all is well")
+        assert (status, "goes on" in said) == (0, True)
+        async for message in messages:
+            if message.HasField("table"):
+                seen = seen or not message.table.stopped
+            if message.update.first_seq > last_seq:
+                break
+        assert seen, "the release is told before the first event after it"
+        status, told = await _admin(site, operator, "audit", "--table", table_id)
+        lines = [line.split(" ")[1:4] for line in told.splitlines()]
+        assert lines == [
+            ["grace", "release_table", "done"],
+            ["grace", "inspect_table", "done"],
+            ["grace", "stop_table", "done"],
+            ["(nobody)", "stop_table", "not_allowed"],
+        ]
 
 
 async def _started(client: Client, table_id: str) -> None:
