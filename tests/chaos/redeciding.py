@@ -31,7 +31,7 @@ def redecide(stored: Stored) -> list[Trouble]:
             if not _fits(stored.table_id, row, entry.update):
                 return [_trouble(stored, f"the row of event {row.first_seq} and the update in it say different things")]
         log = read_log(entries)
-        verdict = check_log(_shelf(), entries, log)
+        verdict, _ = check_log(_shelf(), entries, log)
         if not verdict.same:
             return [_trouble(stored, f"event {verdict.first_difference}: {verdict.explanation}")]
         decided = replay(lambda name, version, seating: _edition(log, name, version, seating), log).state

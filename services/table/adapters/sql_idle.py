@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 
 from services.table.adapters import sql_tables
-from services.table.adapters.schema import game_log, games, seats
+from services.table.adapters.schema import game_log, games, seats, table_stops
 from services.table.application.retention import IdleGame
 from services.table.domain.table import Table
 
@@ -46,4 +46,6 @@ def abandon(connection: sa.Connection, table: Table, now_ms: int) -> bool:
     connection.execute(
         sa.update(games).where(is_table).values(is_over=True, is_live=games.c.last_seq > games.c.published_seq)
     )
+    of_table = sa.and_(table_stops.c.shard == table.shard, table_stops.c.table_id == table.table_id)
+    connection.execute(sa.delete(table_stops).where(of_table))
     return True

@@ -233,7 +233,7 @@ def abandon(table: Table) -> Table:
     """Ends a running game that nobody plays any more, without a result. Its log stays, and takes no command that was
     decided before."""
     changed = _changed(table, seats=table.seats, status=Status.EXPIRED, holders_version=table.holders_version + 1)
-    return replace(changed, paused_at_ms=None)
+    return replace(changed, paused_at_ms=None, stop=None)
 
 
 def _without(table: Table, is_gone: Callable[[Seat], bool]) -> Table:
