@@ -6,6 +6,7 @@ PY := $(BIN)/python
 SEED ?=
 EDITION ?= industry
 GAMES ?= 1000
+SECTION ?=
 PROTOS := $(shell find proto -name '*.proto' 2>/dev/null)
 TESTS ?= tests
 
@@ -110,8 +111,8 @@ chaos: setup ## Kill, stop and restart every part of a distributed site under lo
 chaos-defects: setup ## Plant defects in such a site, and see the judgement find each
 	@MAGNATE_TEST_FULL=1 $(PY) -m pytest tests/chaos/test_chaos.py -q -k defect
 
-bench: setup ## Measure; prints the figures and writes bench.json
-	@$(PY) -m tests.bench
+bench: setup ## Measure; prints the figures and writes bench.json (SECTION=clock,idle: only these)
+	@$(PY) -m tests.bench $(if $(SECTION),--only $(SECTION))
 
 profile: setup ## Show where the time of the embedded site goes
 	@$(PY) -m tests.bench.profile

@@ -14,24 +14,28 @@ from typing import Any
 
 os.environ.setdefault("GRPC_VERBOSITY", "ERROR")
 
-from tests.bench import core, end_to_end, memory
+from tests.bench import clock, core, end_to_end, idle, memory, replicas, restore, tables_of_people, watchers
 from tests.bench.report import Demand, demands, print_part
 
-FORM = 1
+FORM = 2
 PARTS: dict[str, Callable[[], dict[str, Any]]] = {
     "core": core.measure,
     "editions": core.measure_editions,
     "e2e": end_to_end.measure,
     "memory": memory.measure,
+    "replicas": replicas.measure,
+    "watchers": watchers.measure,
+    "people": tables_of_people.measure,
+    "idle": idle.measure,
+    "restore": restore.measure,
+    "clock": clock.measure,
 }
 
 
 def main() -> None:
     """Measures the parts asked for, one after the other."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
-    parser.add_argument(
-        "--only", default=",".join(PARTS), help="parts with commas between: core, editions, e2e, memory"
-    )
+    parser.add_argument("--only", default=",".join(PARTS), help=f"parts with commas between: {', '.join(PARTS)}")
     parser.add_argument("--out", type=Path, default=Path("bench.json"), help="file of the figures (bench.json)")
     arguments = parser.parse_args()
     wanted = [part for part in arguments.only.split(",") if part]
@@ -39,9 +43,9 @@ def main() -> None:
     if unknown:
         parser.error(f"there is no part {', '.join(unknown)}")
     found: dict[str, Any] = {"form": FORM, "machine": _machine()}
-    for part in wanted:
+    for number, part in enumerate(wanted, 1):
         begun_s = time.monotonic()
-        print(f"measuring: {part} ...", file=sys.stderr, flush=True)
+        print(f"measuring: {part} ({number} of {len(wanted)}) ...", file=sys.stderr, flush=True)
         found[part] = PARTS[part]()
         print_part(part, found[part], time.monotonic() - begun_s)
     held = demands(found)

@@ -25,7 +25,7 @@ from magnate.table.v1 import table_service_pb2 as table_pb
 
 from gateway.main import DESCRIPTOR as GATEWAY
 from services.clock.main import DESCRIPTOR as CLOCK
-from services.kit.calls import Call, RemoteClient, open_channel
+from services.kit.calls import Call, Proof, RemoteClient, clock_proofs, open_channel
 from services.kit.errors import ServiceError
 from services.kit.server import Service, ServiceSettings, run, settle
 from services.kit.streams_redis import RedisStream
@@ -39,6 +39,7 @@ from tests.bench.hollow import Hollow
 from tests.support.bot_games import flat_edition, new_bot_game, play_bots
 
 GRACE_MS = 500
+CLOCK_TOKEN = "bench"
 _PAGE = 1_000
 _FAR_MS, _SPREAD_MS = 3_600_000, 3_600_000
 _PUBLISHED = 256
@@ -156,6 +157,13 @@ class Updates:
         if deadline is not None:
             update.deadlines.append(deadline)
         return table_pb2.StreamMessage(update=update.SerializeToString()).SerializeToString()
+
+
+class Settings(ServiceSettings):
+    """Lets the measured clock in."""
+
+    def proofs(self) -> Sequence[Proof]:
+        return clock_proofs(CLOCK_TOKEN)
 
 
 class AroundClock(Hollow):
@@ -293,7 +301,7 @@ def _update_of_a_game() -> update_pb2.Update:
 async def serve(redis_url: str, clock_address: str) -> None:
     """Obeys until its input ends."""
     around = AroundClock(Updates(redis_url))
-    service = Service("around", ServiceSettings())
+    service = Service("around", Settings())
     service.add_handler(TABLE, around)
     service.add_handler(GATEWAY, around)
     await service.start(0)

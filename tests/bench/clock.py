@@ -15,13 +15,13 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
+from tests.bench.around_clock import CLOCK_TOKEN
 from tests.bench.percentiles import spread
 from tests.bench.processes import Process, cpu_seconds, rss_kb
 from tests.support.servers import RedisServer, free_port
 
 COUNTS = (10_000, 1_000_000)
 _LIMIT_S = 180.0
-_AFTER_OUTAGE_S = 5.0
 
 
 def measure(
@@ -32,6 +32,7 @@ def measure(
     outages: int = 5,
     outage_s: float = 2.0,
     stream: int = 50_000,
+    rest_s: float = 5.0,
 ) -> dict[str, Any]:
     """Figures by number of armed deadlines; see docs/bench.md for the keys."""
     found: dict[str, Any] = {"alone": {str(count): _alone(count) for count in counts}}
@@ -40,7 +41,7 @@ def measure(
         with _running_clock(count) as running:
             found[str(count)] = {
                 **running.rebuilt(),
-                **running.give_back(outages, outage_s),
+                **running.give_back(outages, outage_s, rest_s),
                 **running.stream(stream),
                 **running.fire(rate, seconds),
             }
@@ -79,16 +80,16 @@ class _Running:
             "rss_mb": round(rss_kb(self._clock.pid) / 1024, 1),
         }
 
-    def give_back(self, outages: int, seconds: float) -> dict[str, float]:
+    def give_back(self, outages: int, seconds: float, rest_s: float) -> dict[str, float]:
         """Time from the first probe that comes back to play time running, and what the clock does after it."""
-        rest_s = self._cpu_while(lambda: time.sleep(_AFTER_OUTAGE_S))
+        at_rest_s = self._cpu_while(lambda: time.sleep(rest_s))
         times_ms = [self._around.ask(outage_s=seconds)["give_back_ms"] for _ in range(outages)]
-        after_s = self._cpu_while(lambda: time.sleep(_AFTER_OUTAGE_S))
+        after_s = self._cpu_while(lambda: time.sleep(rest_s))
         return {
             "give_back_ms": round(statistics.median(times_ms), 2),
             "give_back_longest_ms": round(max(times_ms), 2),
-            "cpu_share_at_rest": round(rest_s / _AFTER_OUTAGE_S, 3),
-            "cpu_share_after_outage": round(after_s / _AFTER_OUTAGE_S, 3),
+            "cpu_share_at_rest": round(at_rest_s / rest_s, 3),
+            "cpu_share_after_outage": round(after_s / rest_s, 3),
         }
 
     def stream(self, count: int) -> dict[str, float]:
@@ -169,7 +170,7 @@ def _running_clock(count: int) -> Iterator[_Running]:
             "MAGNATE_GATEWAY_ADDRESS": address,
             "MAGNATE_REDIS_URL": redis.url,
             "MAGNATE_DATABASE_URL": f"sqlite:///{Path(folder) / 'clock.db'}",
-            "MAGNATE_CLOCK_TOKEN": "bench",
+            "MAGNATE_CLOCK_TOKEN": CLOCK_TOKEN,
         }
         with Process("clock", ["services.clock"], environ, speaks=False):
             around.ask(runs=True)

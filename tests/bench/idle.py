@@ -15,7 +15,6 @@ from tests.bench.processes import cpu_seconds, rss_kb
 from tests.bench.sites import Running, distributed
 
 IDLE = (1_000, 100_000)
-_WARM_S = 2.0
 _MINUTE_S = 60.0
 # A replica that has just started looks once through all games with bots, so many in a second.
 _FIRST_LOOK_PER_S = 2_000
@@ -29,6 +28,7 @@ def measure(
     turn_s: float = 2.0,
     rest_s: float = 65.0,
     settle_s: float = 65.0,
+    warm_s: float = 2.0,
 ) -> dict[str, Any]:
     """Figures by number of idle tables; see docs/bench.md for the keys."""
     with ExitStack() as stack:
@@ -41,7 +41,7 @@ def measure(
             sites[count] = running, Turns(running, load)
         time.sleep(settle_s + max(idle) / _FIRST_LOOK_PER_S)
         for _, chain in sites.values():
-            chain.play(_WARM_S)
+            chain.play(warm_s)
             chain.sums = Sums()
         for _ in range(turns):
             for _, chain in sites.values():

@@ -13,11 +13,10 @@ from tests.bench.processes import rss_kb
 from tests.bench.sites import Running, distributed
 
 REPLICAS = (1, 2)
-_WARM_S = 2.0
 
 
 def measure(
-    replicas: Sequence[int] = REPLICAS, *, tables: int = 16, turns: int = 7, turn_s: float = 2.0
+    replicas: Sequence[int] = REPLICAS, *, tables: int = 16, turns: int = 7, turn_s: float = 2.0, warm_s: float = 2.0
 ) -> dict[str, Any]:
     """Figures by number of replicas; see docs/bench.md for the keys."""
     with ExitStack() as stack:
@@ -28,7 +27,7 @@ def measure(
             load, _ = stack.enter_context(loaded(running, tables))
             chains[count] = running, Turns(running, load)
         for _, chain in chains.values():
-            chain.play(_WARM_S)
+            chain.play(warm_s)
             chain.sums = Sums()
         for _ in range(turns):
             for _, chain in chains.values():

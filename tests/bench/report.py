@@ -5,11 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from tests.bench import printers
+
 CORE_AT_LEAST = 30_000
 FLAGSHIP_SHARE_AT_LEAST = 0.5
 FLOOR_SHARE_AT_LEAST = 0.5
 IDLE_MB_AT_MOST = 150
 TABLE_KB_AT_MOST = 100
+#: what may be counted as the same, where a figure must not grow
+SAME_AT_MOST = 1.5
+SAME_AT_LEAST = 0.8
+DEADLINE_BYTES_AT_MOST = 300
+LATE_P99_MS_AT_MOST = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,19 +55,51 @@ def demands(found: dict[str, Any]) -> list[Demand]:
     if "memory" in found:
         held.append(Demand("idle embedded site, MB", found["memory"]["0"]["rss_mb"], IDLE_MB_AT_MOST, False))
         held.append(Demand("a running table, kB", found["memory"]["kb_per_table"], TABLE_KB_AT_MOST, False))
+    return held + _that_nothing_grows(found) + _of_the_clock(found)
+
+
+def _that_nothing_grows(found: dict[str, Any]) -> list[Demand]:
+    """With the number of watches and of idle tables, and with the length of the log."""
+    held: list[Demand] = []
+    if "watchers" in found:
+        held.append(Demand("memory of a watch, many by few", found["watchers"]["memory_ratio"], SAME_AT_MOST, False))
+    if "idle" in found:
+        held.append(Demand("rate, many idle tables by few", found["idle"]["rate_ratio"], SAME_AT_LEAST, True))
+    for what in ("place", "state", "submit"):
+        if "restore" in found:
+            name = f"time of a {what}, long log by short"
+            held.append(Demand(name, found["restore"][f"{what}_ratio"], SAME_AT_MOST, False))
     return held
+
+
+def _of_the_clock(found: dict[str, Any]) -> list[Demand]:
+    if "clock" not in found:
+        return []
+    figures = found["clock"]
+    late = [value["late_p99_ms"] for key, value in figures.items() if key.isdecimal()]
+    return [
+        Demand("a deadline, bytes", figures["bytes_per_deadline"], DEADLINE_BYTES_AT_MOST, False),
+        Demand("deadlines late, p99 ms", max(late), LATE_P99_MS_AT_MOST, False),
+        Demand("time to give back, many deadlines by few", figures["give_back_ratio"], SAME_AT_MOST, False),
+    ]
 
 
 def print_part(part: str, figures: dict[str, Any], seconds: float) -> None:
     """Prints one part with its heading."""
     print(f"\n{part} ({seconds:.0f} s)")
-    printers = {
+    known = {
         "core": _print_core,
         "editions": _print_editions,
         "e2e": _print_end_to_end,
         "memory": _print_memory,
+        "replicas": printers.print_replicas,
+        "watchers": printers.print_watchers,
+        "people": printers.print_people,
+        "idle": printers.print_idle,
+        "restore": printers.print_restore,
+        "clock": printers.print_clock,
     }
-    printers[part](figures)
+    known[part](figures)
 
 
 def _print_core(figures: dict[str, Any]) -> None:

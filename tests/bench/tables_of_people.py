@@ -14,11 +14,16 @@ from tests.bench.processes import Process, cpu_seconds
 from tests.bench.sites import Running, distributed, embedded
 
 MODES = ("embedded", "distributed")
-_WARM_S = 3.0
 
 
 def measure(
-    modes: Sequence[str] = MODES, *, tables: int = 90, clients: int = 390, seconds: float = 30.0, per_s: float = 1.0
+    modes: Sequence[str] = MODES,
+    *,
+    tables: int = 90,
+    clients: int = 390,
+    seconds: float = 30.0,
+    per_s: float = 1.0,
+    warm_s: float = 5.0,
 ) -> dict[str, Any]:
     """Figures by mode; see docs/bench.md for the keys."""
     found: dict[str, Any] = {"tables": tables, "clients": clients, "actions_per_s": tables * per_s}
@@ -26,7 +31,7 @@ def measure(
         for mode in modes:
             print(f"  {clients} people at {tables} tables, {mode} ...", file=sys.stderr, flush=True)
             with _site(mode, Path(folder)) as running:
-                found[mode] = _play(running, tables, clients, seconds, per_s)
+                found[mode] = _play(running, tables, clients, (warm_s, seconds), per_s)
     return found
 
 
@@ -34,26 +39,23 @@ def _site(mode: str, folder: Path) -> AbstractContextManager[Running]:
     return embedded(folder / "people") if mode == "embedded" else distributed()
 
 
-def _play(running: Running, tables: int, clients: int, seconds: float, per_s: float) -> dict[str, float]:
+def _play(running: Running, tables: int, clients: int, times_s: tuple[float, float], per_s: float) -> dict[str, float]:
+    warm_s, seconds = times_s
     with Process("people", ["tests.bench.people", "--address", ",".join(running.addresses)]) as people:
         people.ask(tables=tables, clients=clients)
-        people.ask(seconds=_WARM_S, per_s=per_s)
+        people.ask(seconds=warm_s, per_s=per_s)
         pids = (*running.services, *running.stores)
         cpu_s = cpu_seconds(pids)
         played = people.ask(seconds=seconds, per_s=per_s)
         cpu_s = cpu_seconds(pids) - cpu_s
-    submits, deliveries = sorted(played["submits_ms"]), sorted(played["deliveries_ms"])
+    submits, deliveries = spread(played["submits_ms"]), spread(played["deliveries_ms"])
     return {
-        "actions": len(submits),
+        "actions": len(played["submits_ms"]),
         "failed": played["failed"],
-        "deliveries": len(deliveries),
-        "submit_p50_ms": spread(submits).p50,
-        "submit_p95_ms": _p95(submits),
-        "delivery_p50_ms": spread(deliveries).p50,
-        "delivery_p95_ms": _p95(deliveries),
+        "deliveries": len(played["deliveries_ms"]),
+        "submit_p50_ms": submits.p50,
+        "submit_p95_ms": submits.p95,
+        "delivery_p50_ms": deliveries.p50,
+        "delivery_p95_ms": deliveries.p95,
         "cpu_share": round(cpu_s / seconds, 3),
     }
-
-
-def _p95(ordered: Sequence[float]) -> float:
-    return ordered[min(len(ordered) - 1, len(ordered) * 95 // 100)] if ordered else 0.0
