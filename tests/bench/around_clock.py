@@ -14,7 +14,7 @@ import base64
 import json
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from magnate.clock.v1 import clock_service_pb2 as clock_pb
@@ -43,8 +43,16 @@ CLOCK_TOKEN = "bench"
 _PAGE = 1_000
 _FAR_MS, _SPREAD_MS = 3_600_000, 3_600_000
 _PUBLISHED = 256
-_ROUND_TRIP_EVERY = 20
 _WAIT_S = 60.0
+_LEAD_MS = 1_500
+
+
+def in_force(table_id: str, seq: int, deadline: decision_pb2.Deadline) -> bytes:
+    """An answer of ListDeadlines with this table alone; one put behind the other they are one answer."""
+    table = table_pb.TableDeadlines(
+        table_id=table_id, shard=shard_of(table_id), seq=seq, deadlines=[deadline], grace_ms=GRACE_MS
+    )
+    return table_pb.ListDeadlinesResponse(tables=[table]).SerializeToString()
 
 
 def table_ids(first: int, count: int) -> list[str]:
@@ -58,31 +66,22 @@ class Listed:
     def __init__(self, names: Sequence[str]) -> None:
         by_shard: dict[int, list[bytes]] = {}
         for number, table_id in enumerate(names):
-            shard = shard_of(table_id)
             opened_ms = _FAR_MS + number * _SPREAD_MS // len(names)
-            table = table_pb.TableDeadlines(
-                table_id=table_id,
-                shard=shard,
-                seq=1,
-                deadlines=[decision_pb2.Deadline(deadline_id=1, budget_ms=60_000, opened_at_ms=opened_ms)],
-                grace_ms=GRACE_MS,
-            )
-            part = table_pb.ListDeadlinesResponse(tables=[table]).SerializeToString()
-            by_shard.setdefault(shard, []).append(part)
+            deadline = decision_pb2.Deadline(deadline_id=1, budget_ms=60_000, opened_at_ms=opened_ms)
+            by_shard.setdefault(shard_of(table_id), []).append(in_force(table_id, 1, deadline))
         self._pages = [
             (shard, b"".join(parts[start : start + _PAGE]))
             for shard, parts in sorted(by_shard.items())
             for start in range(0, len(parts), _PAGE)
         ]
 
-    def page(self, shards: Sequence[int], token: str) -> bytes:
-        """One answer; messages put one behind the other are one."""
+    def page(self, shards: Sequence[int], token: str, more: Mapping[str, bytes]) -> bytes:
+        """One answer; the last page is of tables that came later."""
         pages = [data for shard, data in self._pages if not shards or shard in shards]
         place = int(token or 0)
         if place >= len(pages):
-            return b""
-        following = table_pb.ListDeadlinesResponse(next_page_token=str(place + 1) if place + 1 < len(pages) else "")
-        return pages[place] + following.SerializeToString()
+            return b"".join(data for table_id, data in more.items() if not shards or shard_of(table_id) in shards)
+        return pages[place] + table_pb.ListDeadlinesResponse(next_page_token=str(place + 1)).SerializeToString()
 
 
 class PlayTime:
@@ -139,12 +138,17 @@ class Updates:
     def __init__(self, url: str) -> None:
         self._stream = RedisStream(url)
         self._template = _update_of_a_game()
+        self.in_force: dict[str, bytes] = {}
 
     async def publish(self, named: Sequence[tuple[str, int, decision_pb2.Deadline | None]]) -> None:
         """(table, seq, the deadline in force after it)."""
         for start in range(0, len(named), _PUBLISHED):
             batches: dict[str, list[tuple[str, int, bytes]]] = {}
             for table_id, seq, deadline in named[start : start + _PUBLISHED]:
+                if deadline is not None:
+                    self.in_force[table_id] = in_force(table_id, seq, deadline)
+                else:
+                    self.in_force.pop(table_id, None)
                 item = (table_id, seq, self._message(table_id, seq, deadline))
                 batches.setdefault(f"shard:{shard_of(table_id)}", []).append(item)
             await self._stream.publish_all(batches)
@@ -181,7 +185,7 @@ class AroundClock(Hollow):
         self._fired: list[str] = []
 
     async def ListDeadlines(self, request: table_pb.ListDeadlinesRequest, call: Call) -> Any:
-        return self._listed.page(request.shards, request.page_token)
+        return self._listed.page(request.shards, request.page_token, self._updates.in_force)
 
     async def Probe(self, request: gateway_pb.ProbeRequest, call: Call) -> gateway_pb.ProbeResponse:
         await self._playable.wait()
@@ -227,7 +231,7 @@ class AroundClock(Hollow):
         """So many deadlines a second become due; each is followed by a new one, as in a game."""
         count = int(rate * seconds)
         names = table_ids(2 << 40, count)
-        base_ms = {shard: int(self.play_time.now_ms(shard)) + 3_000 + count // 4 for shard in range(SHARDS)}
+        base_ms = {shard: int(self.play_time.now_ms(shard)) + _LEAD_MS + count // 4 for shard in range(SHARDS)}
         armed = []
         for number, table_id in enumerate(names):
             due_ms = base_ms[shard_of(table_id)] + number * 1000 // rate
