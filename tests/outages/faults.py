@@ -1,0 +1,85 @@
+"""What is done to the parts of a running site, and for how long."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import Literal
+
+from services.site.cluster.site import POSTGRES, REDIS, SERVICES, LocalSite
+
+Action = Literal["kill", "stop"]
+
+PARTS = (*SERVICES, REDIS, POSTGRES)
+SHORT_S, LONG_S = (1, 5), (20, 90)
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A part is killed, and begun again after the stretch, or stopped as a machine that hangs, and goes on.
+
+    `part` is a service (all its replicas), a single replica such as `table-1`, or one of the two servers.
+    """
+
+    part: str
+    action: Action
+    seconds: float
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether replicas of the same service stay."""
+        return self.part not in PARTS
+
+
+@dataclass(frozen=True, slots=True)
+class Struck:
+    """When a fault began, when its stretch was over, and when its parts said that they do their work again; by the
+    harness's monotonic clock, in seconds."""
+
+    fault: Fault
+    began_s: float
+    ended_s: float
+    ready_s: float
+
+
+def plan(seed: int, replicas: Sequence[str]) -> list[Fault]:
+    """Every part killed and stopped, once for a short and once for a long stretch; then single replicas."""
+    draw = Random(seed)
+    faults: list[Fault] = []
+    for part in PARTS:
+        short, long = draw.sample(SHORT_S, 2), draw.sample(LONG_S, 2)
+        for action, *lengths in (("kill", short[0], long[0]), ("stop", short[1], long[1])):
+            faults += [Fault(part, "kill" if action == "kill" else "stop", seconds) for seconds in lengths]
+    draw.shuffle(faults)
+    alone = [Fault(name, "kill", draw.choice((5, 20))) for name in replicas if name.endswith("-1")]
+    return faults + alone
+
+
+def shares(faults: Sequence[Fault], count: int, rest_s: float) -> list[list[Fault]]:
+    """The faults for so many sites side by side, so that all are done at about the same time."""
+    parts: list[list[Fault]] = [[] for _ in range(count)]
+    for fault in sorted(faults, key=lambda fault: -fault.seconds):
+        min(parts, key=lambda part: sum(item.seconds + rest_s for item in part)).append(fault)
+    return parts
+
+
+async def strike(site: LocalSite, fault: Fault) -> Struck:
+    """Does it, waits for the stretch, and has the part come back; does not wait until it is back."""
+    names = [fault.part] if fault.part in site.names else [replica.name for replica in site.of(fault.part)]
+    processes = [site.process(name) for name in names]
+    began_s = time.monotonic()
+    await asyncio.gather(
+        *(asyncio.to_thread(item.kill if fault.action == "kill" else item.pause) for item in processes)
+    )
+    await asyncio.sleep(max(0.0, fault.seconds - (time.monotonic() - began_s)))
+    ended_s = time.monotonic()
+    for name, process in zip(names, processes, strict=True):
+        if fault.action == "kill":
+            site.launch(name)
+        else:
+            process.resume()
+    await asyncio.gather(*(site.ready(name) for name in names))
+    return Struck(fault, began_s, ended_s, time.monotonic())
