@@ -12,7 +12,7 @@ TESTS ?= tests
 
 .DEFAULT_GOAL := help
 .PHONY: help setup proto proto-check proto-baseline fmt lint test test-full play play-distributed demo bench profile rules-coverage \
-	mutants games golden lock clean settings chaos chaos-defects
+	mutants games golden lock clean settings chaos chaos-defects outages
 .DELETE_ON_ERROR:
 
 help: ## Print this list

@@ -19,7 +19,7 @@ class Row:
     """One fault. Times in milliseconds but for `seconds`.
 
     `unplayable_ms`: from the fault, or the last command that got through, to the sending of the first that did again;
-    `counted_ms`: play time that advanced meanwhile; `back_ms`: from the end of the stretch until clients heard that play
+    `counted_ms`: play time that advanced meanwhile; `back_ms`: from the end of it until clients heard that play
     time advances. Of the `deadlines` that ran, at the worst, `lost_ms`: how much sooner than its budget of playable
     time one ended; `over_credit_ms`: how much later than budget, grace and outage. `refused`: answers that were sent in
     time and not taken; `not_once`: deadlines whose end is in the log more or less than once.
