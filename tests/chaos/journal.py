@@ -59,6 +59,13 @@ class Opened(NamedTuple):
     after_seq: int
 
 
+class Joined(NamedTuple):
+    """The gateway has taken a table up on a watch: its first message about it came."""
+
+    at_ns: int
+    table_id: str
+
+
 class Began(NamedTuple):
     """The snapshot that a watch of a table began with."""
 
@@ -95,11 +102,11 @@ class Read(NamedTuple):
     seq: int
 
 
-Note: TypeAlias = Asked | Answered | Refused | Failed | Opened | Began | Seen | Cut | Read
+Note: TypeAlias = Asked | Answered | Refused | Failed | Opened | Joined | Began | Seen | Cut | Read
 T = TypeVar("T")
 
 _KINDS: dict[str, Any] = {
-    kind.__name__: kind for kind in (Asked, Answered, Refused, Failed, Opened, Began, Seen, Cut, Read)
+    kind.__name__: kind for kind in (Asked, Answered, Refused, Failed, Opened, Joined, Began, Seen, Cut, Read)
 }
 
 

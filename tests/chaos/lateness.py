@@ -56,11 +56,9 @@ class _Shown:
             if isinstance(note, j.Seen | j.Began):
                 self._places.append(note.last_seq if isinstance(note, j.Seen) else note.seq)
                 self._times.append(note.at_ns)
-            elif isinstance(note, j.Opened):
-                if len(self._opened) > len(self._closed):
-                    self._closed.append(note.at_ns)
+            elif isinstance(note, j.Joined) and len(self._opened) == len(self._closed):
                 self._opened.append(note.at_ns)
-            elif isinstance(note, j.Cut) and len(self._opened) > len(self._closed):
+            elif isinstance(note, j.Opened | j.Cut) and len(self._opened) > len(self._closed):
                 self._closed.append(note.at_ns)
         if len(self._opened) > len(self._closed):
             self._closed.append(ended_ns)

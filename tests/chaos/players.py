@@ -21,7 +21,7 @@ from tests.chaos.watching import Place, Watching
 
 SEATS = 4
 _REST_S = 0.3
-_LOOK_EVERY_S = 0.25
+_LOOK_EVERY_S = 0.6
 _STILL_S = 2.0
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from tests.chaos.checks import Trouble, check_table
-from tests.chaos.journal import Answered, Asked, Began, Cut, Note, Opened, Read, Refused, Seen
+from tests.chaos.journal import Answered, Asked, Began, Cut, Joined, Note, Opened, Read, Refused, Seen
 from tests.chaos.lateness import Disturbance, check_lateness
 from tests.chaos.tables import Noted, Row, Stored
 
@@ -157,7 +157,7 @@ def test_a_refusal_after_a_lost_answer_may_be_of_a_command_that_was_done() -> No
 
 def _late(shown_ns: int, *disturbances: Disturbance, cut_ns: int = 0) -> list[str]:
     answer: list[Note] = [Asked(1 * S, TABLE, "b", ""), Answered(2 * S, TABLE, "b", 6, 7, False)]
-    watch: list[Note] = [Opened(S, TABLE, 5)]
+    watch: list[Note] = [Opened(S, TABLE, 5), Joined(S, TABLE)]
     watch += [Cut(cut_ns, TABLE, "silence")] if cut_ns else []
     watch += [_seen(shown_ns, 6, 7)] if shown_ns else []
     clients = [Noted("player", answer), Noted("watcher", watch)]

@@ -124,6 +124,8 @@ class Watching:
         kind = message.WhichOneof("message")
         if kind == "opened":
             self._watch_id = message.opened.watch_id
+        elif kind == "table":
+            self._client.journal.note(j.Joined(now_ns(), message.table.table_id))
         elif kind == "snapshot":
             snapshot = message.snapshot
             self._client.journal.note(j.Began(now_ns(), snapshot.table_id, snapshot.seq))
