@@ -26,7 +26,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.chaos", description=__doc__)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--faults", type=int, default=20 * len(KINDS), help="default: 20 of each kind")
-    parser.add_argument("--tables", type=int, default=44)
+    parser.add_argument("--tables", type=int, default=52, help="default: 44 with bots, 8 without")
     parser.add_argument("--acknowledged", type=int, default=50_000, help="plays on until so many commands are done")
     parser.add_argument("--lanes", type=int, default=2, help="faults that may be in force at a time")
     parser.add_argument("--kind", action="append", choices=KINDS, help="only faults of this kind; may come again")

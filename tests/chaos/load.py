@@ -11,14 +11,15 @@ from services.kit.ending import end_tasks
 from tests.chaos.clients import Client
 from tests.chaos.journal import Journal
 from tests.chaos.lines import NativeLine, WebLine
-from tests.chaos.players import Looker, Player, Slot, Spectator, Stage
+from tests.chaos.players import SEATS, Looker, Player, Slot, Spectator, Stage
 
-#: of so many tables one is of bots alone
-_BOTS_EVERY = 11
+#: of thirteen tables one is of bots alone and two of people alone; at the others some people sit beside bots
+_ROUND, _BOTS_ALONE, _PEOPLE_ALONE = 13, (12,), (4, 8)
+_PEOPLE_BESIDE_BOTS = (1, 2, 3, 3)
 _TABLES_PER_SPECTATOR = 11
 _TABLES_PER_LOOKER = 6
 _WEB_SHARE = 0.2
-#: editions that seat several people beside bots, and those that seat one
+#: editions that seat several people beside bots, and those that seat one, or people or bots alone
 _MIXED = ("brands", "metro", "tabletop")
 _SOLO = ("industry", "industry", "online-classic", "brands")
 _BEGIN_AT_A_TIME = 8
@@ -104,12 +105,17 @@ class Load:
 
     def _slot(self, number: int) -> Slot:
         spectator = self._spectators[number // _TABLES_PER_SPECTATOR]
-        people = 0 if number % _BOTS_EVERY == _BOTS_EVERY - 1 else self._rng.choice((1, 2, 3))
+        people = self._people(number % _ROUND)
         names = [f"table{number}.{seat}" for seat in range(people)] or [f"table{number}.host"]
         clients = [self._client(name) for name in names]
-        editions = _MIXED if people > 1 else _SOLO
+        editions = _MIXED if 1 < people < SEATS else _SOLO
         players = [Player(client, self.stage) for client in clients[:people]]
         return Slot(clients[0], players, self.stage, lambda table_id: _watch(spectator, table_id), editions)
+
+    def _people(self, place: int) -> int:
+        if place in _PEOPLE_ALONE:
+            return SEATS
+        return 0 if place in _BOTS_ALONE else self._rng.choice(_PEOPLE_BESIDE_BOTS)
 
 
 def _watch(spectator: Spectator, table_id: str) -> None:
