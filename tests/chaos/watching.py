@@ -19,6 +19,7 @@ from tests.chaos.journal import now_ns
 HEARTBEAT_MS = 1_000
 _DEAD_S = 3 * HEARTBEAT_MS / 1000
 _REST_S = 0.2
+_ADD_AGAIN_S = 0.5
 _UPDATE_TAG = 0x1A
 
 
@@ -85,21 +86,31 @@ class Watching:
         async with self._client.line.watch(pb.WatchRequest(targets=targets), self._client.token) as messages:
             changing = asyncio.create_task(self._change(table_ids))
             try:
-                return await self._read(messages, changing)
+                return await self._read(messages, changing, table_ids)
             finally:
                 await end_tasks([changing])
 
-    async def _read(self, messages: AsyncIterator[bytes], changing: asyncio.Task[None]) -> str:
+    async def _read(self, messages: AsyncIterator[bytes], changing: asyncio.Task[None], table_ids: list[str]) -> str:
         while not changing.done():
             async with asyncio.timeout(_DEAD_S):
                 raw = await anext(messages, None)
             if raw is None:
                 return "end"
             message = pb.WatchResponse.FromString(raw)
-            if message.HasField("ended"):
+            if not message.HasField("ended"):
+                self._take(message, raw)
+            elif message.ended.table_id:
+                self._ended(message.ended, table_ids)
+            else:
                 return message.ended.reason
-            self._take(message, raw)
         return "not changed"
+
+    def _ended(self, ended: pb.WatchEnded, table_ids: list[str]) -> None:
+        """One table is off the watch, whose rest goes on: it is added again a little later."""
+        self._client.journal.note(j.Cut(now_ns(), ended.table_id, ended.reason))
+        if ended.table_id in table_ids:
+            table_ids.remove(ended.table_id)
+        asyncio.get_running_loop().call_later(_ADD_AGAIN_S, self._changes.put_nowait, ended.table_id)
 
     def _target(self, table_id: str) -> pb.WatchTarget:
         seq = self.places[table_id].seq
