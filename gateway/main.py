@@ -25,6 +25,7 @@ from gateway.application.ports import ClockCalls, SubmitCall, TableCalls
 from gateway.application.presence import Presence
 from gateway.application.probes import Probes
 from gateway.application.reconciling import reconcile_for_ever
+from gateway.domain.admission import Admission
 from gateway.domain.contract_version import CONTRACT_KEY, CONTRACT_VERSION
 from gateway.settings import GatewaySettings
 from services.kit.server import Service
@@ -67,7 +68,8 @@ def build(
     hub = Hub(table_client, settings.watch_limits(), on_probe=probes.seen, now_s=now_s)
     play_times = PlayTimes(now_s)
     live = Live(stream, hub, {f"shard:{shard}": shard for shard in range(SHARDS)})
-    instruments = Instruments(telemetry, hub, play_times)
+    admission = Admission(target_ms=settings.submit_target_ms)
+    instruments = Instruments(telemetry, hub, play_times, admission)
     handler = GatewayHandler(
         table=table_client,
         submit=submit,
@@ -76,6 +78,8 @@ def build(
         probes=probes,
         play_times=play_times,
         callers=Callers(settings.call_limits()),
+        admission=admission,
+        now_s=now_s,
         on_command=instruments.command,
     )
     service = Service(

@@ -49,6 +49,14 @@ class GatewaySettings(ServiceSettings):
     submit_timeout_ms: int = setting(
         "MAGNATE_GATEWAY_SUBMIT_TIMEOUT_MS", 5_000, "time a command may take", low=50, high=60_000
     )
+    submit_target_ms: int = setting(
+        "MAGNATE_GATEWAY_SUBMIT_TARGET_MS",
+        150,
+        "time within which nine of ten commands have their answer; while more take longer, new ones are refused with a "
+        "time to wait; 0: none is refused for that",
+        low=0,
+        high=60_000,
+    )
     probe_timeout_ms: int = setting(
         "MAGNATE_GATEWAY_PROBE_TIMEOUT_MS", 2_000, "time a probe may take to come back", low=20, high=60_000
     )

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from gateway.application.hub import Hub
 from gateway.application.play_time import PlayTimes
+from gateway.domain.admission import Admission
 from services.kit.telemetry import Telemetry, observable_value
 
 
 class Instruments:
-    """Open watches, cut clients, how far the event stream lags, and commands by what became of them."""
+    """Open watches, cut clients, how far the event stream lags, commands by what became of them, and how many may be
+    under way."""
 
-    def __init__(self, telemetry: Telemetry, hub: Hub, play_times: PlayTimes) -> None:
+    def __init__(self, telemetry: Telemetry, hub: Hub, play_times: PlayTimes, admission: Admission) -> None:
         self._hub = hub
         self._play_times = play_times
         meter = telemetry.meter_of("gateway")
@@ -31,6 +33,16 @@ class Instruments:
             "magnate_gateway_slow_clients_total",
             [lambda _: [observable_value(hub.slow_cuts)]],
             description="clients cut because they read too slowly",
+        )
+        meter.create_observable_gauge(
+            "magnate_gateway_commands_under_way",
+            [lambda _: [observable_value(admission.under_way)]],
+            description="commands that wait for their answer",
+        )
+        meter.create_observable_gauge(
+            "magnate_gateway_commands_limit",
+            [lambda _: [observable_value(int(admission.limit))]],
+            description="commands that may be under way before more are refused; falls while answers take too long",
         )
         meter.create_observable_gauge(
             "magnate_gateway_stream_lag_milliseconds",

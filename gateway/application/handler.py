@@ -20,6 +20,7 @@ from gateway.application.play_time import PlayTimes
 from gateway.application.ports import Catalogue, SubmitCall, TableCalls
 from gateway.application.probes import Probes
 from gateway.application.translation import translate
+from gateway.domain.admission import Admission
 from gateway.domain.contract_version import CONTRACT_VERSION, OLDEST_CONTRACT_VERSION
 from services.kit.calls import Call
 from services.kit.errors import ServiceError
@@ -42,6 +43,8 @@ class GatewayHandler:
         probes: Probes,
         play_times: PlayTimes,
         callers: Callers,
+        admission: Admission,
+        now_s: Callable[[], float] = time.monotonic,
         on_command: Callable[[str], None] = lambda outcome: None,
     ) -> None:
         self._table = table
@@ -51,6 +54,8 @@ class GatewayHandler:
         self._probes = probes
         self._play_times = play_times
         self._callers = callers
+        self._admission = admission
+        self._now_s = now_s
         self._on_command = on_command
 
     # ---- the server -------------------------------------------------------------------------------------------
@@ -152,12 +157,20 @@ class GatewayHandler:
         if command.WhichOneof("action") in _SYSTEM_COMMANDS:
             raise refusals.not_allowed("only the clock and the table service do this")
         wanted = table_pb.SubmitRequest(session_token=caller.token, table_id=request.table_id, command=command)
+        began_s = self._now_s()
+        wait_ms = self._admission.enter(began_s)
+        if wait_ms:
+            self._on_command("overloaded")
+            raise refusals.overloaded("the site has too much to do just now", wait_ms)
         try:
             done = await self._submit(wanted)
         except ServiceError as error:
             refused = refusals.for_client(error)
             self._on_command(refused.reason)
             raise refused from None
+        finally:
+            now_s = self._now_s()
+            self._admission.leave(now_s, now_s - began_s)
         self._on_command("done")
         return pb.SubmitResponse(first_seq=done.first_seq, last_seq=done.last_seq, repeated=done.repeated)
 

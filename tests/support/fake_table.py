@@ -52,6 +52,7 @@ class FakeTable:
         self.repeating = False
         self.unreachable = False
         self.break_next_answer = False
+        self.pause_s = 0.0
         self.padding = 0
         self.play_time_ms = 1_000
         self.addresses: list[str] = []
@@ -174,6 +175,7 @@ class FakeTable:
 
     async def Submit(self, request: pb.SubmitRequest, call: Call) -> pb.SubmitResponse:
         self._answering()
+        await asyncio.sleep(self.pause_s)
         session, held = self.session(request.session_token), self.held(request.table_id)
         if not any(
             seat.session_id == session.session_id and seat.seat == request.command.seat for seat in held.table.seats
