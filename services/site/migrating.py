@@ -9,10 +9,10 @@ from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.exc import SQLAlchemyError
-from sqlalchemy.ext.asyncio import create_async_engine
 
 from services.clock.adapters import migrations as clock_migrations
 from services.kit.migrations import BusyError, upgrade
+from services.kit.postgres import open_engine
 from services.site.errors import CommandError
 from services.table.adapters import migrations as table_migrations
 
@@ -32,11 +32,7 @@ async def migrate(url: str, say: Callable[[str], None]) -> None:
             "MAGNATE_DATABASE_URL names no Postgres (postgresql://...), and SQLite is brought up to date at the start"
         )
     try:
-        engine = create_async_engine(
-            sa.make_url(url).set(drivername="postgresql+asyncpg"),
-            poolclass=sa.pool.NullPool,
-            connect_args={"timeout": _CONNECT_S},
-        )
+        engine = open_engine(url, connect={"timeout": _CONNECT_S}, poolclass=sa.pool.NullPool)
     except sa.exc.ArgumentError:
         raise CommandError("MAGNATE_DATABASE_URL is no URL of a database") from None
 

@@ -117,7 +117,7 @@ def _replay(chosen: argparse.Namespace, environ: Mapping[str, str]) -> int:
 def _migrate(chosen: argparse.Namespace, environ: Mapping[str, str]) -> int:
     settings = TableSettings.load(environ)
     settings.configure_logs("migrate")
-    run(_until_told(migrate(settings.database_url, _say)))
+    run(_until_told(migrate(SiteSettings.load(environ).migrate_database_url or settings.database_url, _say)))
     return 0
 
 

@@ -19,6 +19,13 @@ class SiteSettings(Settings):
     )
     language: str = setting("MAGNATE_LANG", "en", "language of the terminal client", choices=LANGUAGES)
 
+    migrate_database_url: str = setting(
+        "MAGNATE_MIGRATE_DATABASE_URL",
+        "",
+        "database of `magnate migrate`, with the role that owns the tables; empty: MAGNATE_DATABASE_URL",
+        secret=True,
+    )
+
     def folder(self) -> Path:
         """The data folder as a path."""
         return Path(self.data_folder).expanduser()

@@ -10,9 +10,10 @@ from collections.abc import Iterator
 import kubernetes_validate
 import pytest
 
-from services.kit.settings import Setting, known_settings
+from services.kit.settings import Setting, Settings, known_settings
 from services.site.alone import ALONE
 from services.site.arguments import parser
+from services.site.settings import SiteSettings
 from tests.support.cluster import OVERLAYS, SERVICES, Pod, objects, of_kind, pods, raw_files, settings_map
 from tests.tools.settings_table import render
 
@@ -32,7 +33,11 @@ def settings() -> dict[str, Setting]:
 def settings_of(service: str) -> dict[str, Setting]:
     """The settings that one service reads, by their variable."""
     module = f"{'' if service == 'gateway' else 'services.'}{service}.settings"
-    kind = getattr(importlib.import_module(module), f"{service.title()}Settings")
+    return described_by(getattr(importlib.import_module(module), f"{service.title()}Settings"))
+
+
+def described_by(kind: type[Settings]) -> dict[str, Setting]:
+    """The settings of a class, by their variable."""
     return {described.env: described for described in kind.described().values()}
 
 
@@ -123,7 +128,7 @@ def test_every_variable_is_a_setting(overlay: str) -> None:
         known[variable].read(value)
         assert not known[variable].secret, variable
     for name in (*SERVICES, "migrate"):
-        reads = settings_of("table" if name == "migrate" else name)
+        reads = settings_of("table") | described_by(SiteSettings) if name == "migrate" else settings_of(name)
         for entry in variables(pods(overlay)[name]):
             assert entry["name"] in {*reads, *POSTGRES_VARIABLES}, f"{name} does not know {entry['name']}"
             if "value" in entry and entry["name"] in reads:

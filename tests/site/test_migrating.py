@@ -12,6 +12,7 @@ import pytest
 
 from services.clock.adapters.databases import open_database as open_clock_database
 from services.clock.adapters.store import SqlStore as ClockStore
+from services.kit.errors import ServiceError
 from services.site.errors import CommandError
 from services.site.migrating import migrate
 from services.table.adapters.store import SqlStore as TableStore
@@ -81,3 +82,27 @@ def test_the_command_does_it(postgres_url: str) -> None:
     )
     table, clock = asyncio.run(revisions(postgres_url))
     assert (done.returncode, done.stdout) == (0, f"migrate: table is at {table}\nmigrate: clock is at {clock}\n")
+
+
+def _with(url: str, parameter: str) -> str:
+    return f"{url}{'&' if '?' in url else '?'}{parameter}"
+
+
+async def test_the_url_says_how_connections_are_secured(postgres_url: str) -> None:
+    """Given `sslmode` in the URL, then the migration and the stores of both services keep to it: they do their work in
+    the mode that it names, and have no connection where there is no such mode."""
+    known, unknown = _with(postgres_url, "sslmode=prefer"), _with(postgres_url, "sslmode=nonsense")
+    await migrate(known, lambda _: None)
+    for url, expected in ((known, "done"), (unknown, "unreachable")):
+        tables, clock = TableStore(open_table_database(url), SystemWall()), ClockStore(open_clock_database(url))
+        for work in (tables.start(), tables.ping(), clock.list_outages(before_id=None, limit=1)):
+            try:
+                await work
+                outcome = "done"
+            except ServiceError as error:
+                outcome = error.reason
+            assert outcome == expected
+        await tables.close()
+        await clock.close()
+    with pytest.raises(CommandError, match="the database does not do what it should"):
+        await migrate(unknown, lambda _: None)

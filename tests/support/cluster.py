@@ -47,12 +47,15 @@ class Pod:
 @cache
 def objects(overlay: str) -> tuple[Object, ...]:
     """Everything that an overlay makes."""
+    return rendered(FOLDER / "overlays" / overlay)
+
+
+def rendered(folder: Path) -> tuple[Object, ...]:
+    """Everything that a folder with a kustomization makes."""
     beside = Path(sys.executable).parent / "kubectl"
     program = str(beside) if beside.exists() else shutil.which("kubectl")
     assert program is not None, "kubectl comes with `make setup` on Linux; elsewhere it has to be installed"
-    done = subprocess.run(
-        [program, "kustomize", str(FOLDER / "overlays" / overlay)], capture_output=True, text=True, check=False
-    )
+    done = subprocess.run([program, "kustomize", str(folder)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert not done.stderr, done.stderr
     return tuple(yaml.load_all(done.stdout, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)))

@@ -11,9 +11,9 @@ from typing import Any, Protocol, TypeVar
 import grpc
 import sqlalchemy as sa
 from sqlalchemy.exc import SQLAlchemyError
-from sqlalchemy.ext.asyncio import create_async_engine
 
 from services.kit.errors import ServiceError
+from services.kit.postgres import open_engine
 
 T = TypeVar("T")
 Work = Callable[[sa.Connection], T]
@@ -71,13 +71,13 @@ class PostgresDatabase:
     """A small pool of connections; a statement that takes too long is given up."""
 
     def __init__(self, url: str) -> None:
-        self._engine = create_async_engine(
-            sa.make_url(url).set(drivername="postgresql+asyncpg"),
+        self._engine = open_engine(
+            url,
+            connect={"timeout": _STATEMENT_LIMIT_S, "command_timeout": _STATEMENT_LIMIT_S},
             pool_size=2,
             max_overflow=0,
             pool_pre_ping=True,
             pool_timeout=_STATEMENT_LIMIT_S,
-            connect_args={"timeout": _STATEMENT_LIMIT_S, "command_timeout": _STATEMENT_LIMIT_S},
         )
 
     async def run(self, work: Work[T]) -> T:

@@ -8,13 +8,12 @@ from collections.abc import Sequence
 from typing import Any, TypeVar
 
 import asyncpg
-import sqlalchemy as sa
 from sqlalchemy.exc import SQLAlchemyError
-from sqlalchemy.ext.asyncio import create_async_engine
 
 from services.kit.errors import ServiceError
 from services.kit.logs import get_log
 from services.kit.migrations import upgrade
+from services.kit.postgres import dsn_of, open_engine
 from services.table.adapters.databases import Work, unreachable
 from services.table.adapters.migrations import VERSION_TABLE, VERSIONS
 from services.table.application.ports import LogRow
@@ -76,19 +75,18 @@ class PostgresDatabase:
     """Database over a server: a pool for commands, another one for the rest."""
 
     def __init__(self, url: str, *, hot_connections: int = 4, connections: int = 8) -> None:
-        parsed = sa.make_url(url)
-        self._dsn = parsed.set(drivername="postgresql").render_as_string(hide_password=False)
+        self._dsn = dsn_of(url)
         self._hot_connections = hot_connections
         self._pool: asyncpg.Pool | None = None
         self._waiting: deque[tuple[LogRow, asyncio.Future[bool]]] = deque()
         self._batches: set[asyncio.Task[None]] = set()
-        self._engine = create_async_engine(
-            parsed.set(drivername="postgresql+asyncpg"),
+        self._engine = open_engine(
+            url,
+            connect={"timeout": _LIMIT_S, "command_timeout": _LIMIT_S},
             pool_size=connections,
             max_overflow=0,
             pool_pre_ping=True,
             pool_timeout=_LIMIT_S,
-            connect_args={"timeout": _LIMIT_S, "command_timeout": _LIMIT_S},
         )
 
     async def start(self) -> None:
