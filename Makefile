@@ -106,7 +106,7 @@ golden: setup ## Keep a dozen games of each edition that has none (tests/golden)
 	@$(PY) -m tests.tools.golden
 
 chaos: setup ## Kill, stop and restart every part of a distributed site under load, and judge (SEED=, FAULTS=, TABLES=)
-	@$(PY) -m tests.chaos $(if $(SEED),--seed $(SEED)) $(if $(FAULTS),--faults $(FAULTS)) $(if $(TABLES),--tables $(TABLES))
+	@GRPC_VERBOSITY=ERROR $(PY) -m tests.chaos $(if $(SEED),--seed $(SEED)) $(if $(FAULTS),--faults $(FAULTS)) $(if $(TABLES),--tables $(TABLES))
 
 chaos-defects: setup ## Plant defects in such a site, and see the judgement find each
 	@MAGNATE_TEST_FULL=1 $(PY) -m pytest tests/chaos/test_chaos.py -q -k defect
