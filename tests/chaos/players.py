@@ -45,15 +45,14 @@ class Player:
     async def play(self, table_id: str, seat: int) -> None:
         """Plays a game to its end, or until the clients are told to act no more."""
         place = self.watching.add(table_id)
-        still = 0
+        was_refused = False
         while self._stage.acts and not place.is_over:
             if not self._is_asked(place, seat):
-                self._news.clear()
-                await self._wait()
+                await _news_of(self._news)
                 continue
             seq = place.seq
-            command = self._choose(place, seat, bold=not still)
-            still = 0
+            command = self._choose(place, seat, bold=not was_refused)
+            was_refused = False
             if command is None:
                 await asyncio.sleep(_REST_S)
                 continue
@@ -61,13 +60,12 @@ class Player:
                 done = await self.client.submit(table_id, command)
             except RefusedError:
                 # Somebody else was quicker, which the watch will show; or the choice was none.
-                still = 1
+                was_refused = True
                 if place.seq == seq:
                     await asyncio.sleep(_REST_S)
                 continue
             while place.seq < done.last_seq and not place.is_over:
-                self._news.clear()
-                await self._wait()
+                await _news_of(self._news)
         if place.is_over:
             self.watching.forget(table_id)
 
@@ -77,13 +75,6 @@ class Player:
     def _choose(self, place: Place, seat: int, *, bold: bool) -> command_pb2.Command | None:
         assert place.decision is not None
         return choose(self.client.rng, place.decision, seat, self.client.new_id(), bold=bold)
-
-    async def _wait(self) -> None:
-        try:
-            async with asyncio.timeout(_STILL_S):
-                await self._news.wait()
-        except TimeoutError:
-            pass
 
 
 class Spectator:
@@ -188,8 +179,7 @@ class Slot:
         if not self._players:
             place = self._watching.add(table.table_id)
             while self._stage.acts and not place.is_over:
-                self._moved.clear()
-                await _until(self._moved)
+                await _news_of(self._moved)
             if place.is_over:
                 self._watching.forget(table.table_id)
             return
@@ -226,7 +216,9 @@ class Slot:
             await self._host.insist(pb.StartGameRequest(table_id=table.table_id))
 
 
-async def _until(event: asyncio.Event) -> None:
+async def _news_of(event: asyncio.Event) -> None:
+    """Waits for it to be set anew, but not for ever: the clients may be told to act no more meanwhile."""
+    event.clear()
     try:
         async with asyncio.timeout(_STILL_S):
             await event.wait()
