@@ -140,7 +140,7 @@ class Watching:
         elif kind == "snapshot":
             snapshot = message.snapshot
             self._client.journal.note(j.Began(now_ns(), snapshot.table_id, snapshot.seq))
-            over = not snapshot.HasField("decision")
+            over = snapshot.view.ended != 0
             self._moved(snapshot.table_id, snapshot.seq, snapshot.decision, over=over)
         elif kind == "update":
             update = message.update
