@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 from tests.outages.faults import Struck
-from tests.outages.live import PLAYABLE_S, Diary, ProbeTable, Run, Success
+from tests.outages.live import PLAYABLE_S, Diary, Run, Success, Witness
 
 GRACE_MS = 500
 _LONG_MS = 5_000
@@ -59,17 +59,17 @@ class Gap:
         return max(0.0, min(self.to_s, to_s) - max(self.from_s, from_s))
 
 
-def judge(struck: Sequence[Struck], probe: ProbeTable, diary: Diary) -> list[Row]:
+def judge(struck: Sequence[Struck], witness: Witness, diary: Diary) -> list[Row]:
     """A row for each fault, in the order in which they came."""
     ends_s = [*(item.began_s for item in struck[1:]), float("inf")]
-    gaps = [_gaps(item, until_s, probe.successes) for item, until_s in zip(struck, ends_s, strict=True)]
+    gaps = [_gaps(item, until_s, witness.successes) for item, until_s in zip(struck, ends_s, strict=True)]
     every = [gap for found in gaps for gap in found]
-    return [_row(*item, every, probe, diary) for item in zip(struck, ends_s, gaps, strict=True)]
+    return [_row(*item, every, witness, diary) for item in zip(struck, ends_s, gaps, strict=True)]
 
 
-def forgotten(probe: ProbeTable, diary: Diary) -> list[str]:
+def forgotten(witness: Witness, diary: Diary) -> list[str]:
     """Deadlines that are long due by the clients' play time and have not ended."""
-    now_ms = probe.play_time_ms() or 0
+    now_ms = witness.readings[-1][1] if witness.readings else 0
     return [
         f"{run.table_id} deadline {run.deadline.deadline_id}"
         for run in diary.open_runs.values()
@@ -82,17 +82,19 @@ def _gaps(struck: Struck, until_s: float, successes: Sequence[Success]) -> list[
     than one may take; without a clock all of its absence, for then time stands still though commands get through."""
     if struck.fault.part == "clock":
         return [Gap(struck.began_s, struck.ready_s)]
-    near = [item for item in successes if struck.began_s - 5 <= item.seen_s <= until_s]
+    near = sorted(
+        (item for item in successes if struck.began_s - 5 <= item.seen_s <= until_s), key=lambda item: item.seen_s
+    )
     found = []
     for before, after in pairwise(near):
         from_s = max(before.seen_s, struck.began_s)
-        if after.sent_s - from_s > PLAYABLE_S and after.sent_s > struck.began_s:
-            found.append(Gap(from_s, after.sent_s))
+        if after.since_s - from_s > PLAYABLE_S:
+            found.append(Gap(from_s, after.since_s))
     return found
 
 
 def _row(
-    struck: Struck, until_s: float, own: Sequence[Gap], every: Sequence[Gap], probe: ProbeTable, diary: Diary
+    struck: Struck, until_s: float, own: Sequence[Gap], every: Sequence[Gap], witness: Witness, diary: Diary
 ) -> Row:
     over_s = max((gap.to_s for gap in own), default=struck.ready_s)
     touched = [
@@ -107,8 +109,8 @@ def _row(
         action=struck.fault.action,
         seconds=struck.fault.seconds,
         unplayable_ms=round(1000 * sum(gap.to_s - gap.from_s for gap in own)),
-        counted_ms=sum(_counted_ms(gap, probe.readings) for gap in own),
-        back_ms=_back_ms(struck, probe.readings),
+        counted_ms=sum(_counted_ms(gap, witness.readings) for gap in own),
+        back_ms=_back_ms(struck, witness.readings),
         deadlines=len(touched),
         lost_ms=max((max(0, -spare) for spare in spare_ms), default=0),
         over_credit_ms=max((max(0, spare - GRACE_MS) for spare in spare_ms), default=0),

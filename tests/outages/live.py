@@ -22,6 +22,7 @@ from tests.support.play import random_action
 LATE_MS = 2_000
 #: how long the way of a command may take for the site to count as playable
 PLAYABLE_S = 1.0
+_PACE_S = 0.1
 _numbers = itertools.count(1)
 _DRAW = Random(1)
 _BID = decision_pb2.DECISION_KIND_AUCTION_BID
@@ -148,15 +149,28 @@ class Success:
     sent_s: float
     seen_s: float
 
+    @property
+    def since_s(self) -> float:
+        """From when on it shows that the site could be played; a slow one may have waited until it could."""
+        return self.sent_s if self.seen_s - self.sent_s <= PLAYABLE_S else self.seen_s
+
+
+@dataclass(slots=True)
+class Witness:
+    """What the probing people saw: commands that got through, and readings of play time (when, how much, running)."""
+
+    successes: list[Success] = field(default_factory=list)
+    readings: list[tuple[float, int, bool]] = field(default_factory=list)
+
 
 class ProbeTable(Party):
-    """People who do one thing after another and look whether all of them see it: the ground truth of playability."""
+    """People who do one thing after another and look whether all of them see it: the ground truth of playability.
+    Readings are noted by the table that `reads`: each table's play time is its shard's own."""
 
-    def __init__(self, doorstep: Doorstep, pace_s: float = 0.2) -> None:
+    def __init__(self, doorstep: Doorstep, witness: Witness, *, reads: bool) -> None:
         super().__init__(doorstep, "industry", 2)
-        self.successes: list[Success] = []
-        self.readings: list[tuple[float, int, bool]] = []
-        self._pace_s = pace_s
+        self._witness = witness
+        self._reads = reads
         self._sent_s: dict[str, float] = {}
         self._news = asyncio.Event()
         self._last: update_pb2.Update | None = None
@@ -173,14 +187,14 @@ class ProbeTable(Party):
 
     async def _watch(self) -> None:
         async for message, _ in self.messages():
-            if message.HasField("heartbeat"):
+            if message.HasField("heartbeat") and self._reads:
                 heartbeat = message.heartbeat
-                self.readings.append((time.monotonic(), heartbeat.play_time_ms, heartbeat.running))
+                self._witness.readings.append((time.monotonic(), heartbeat.play_time_ms, heartbeat.running))
             elif message.HasField("update"):
                 self._last = message.update
                 sent_s = self._sent_s.pop(message.update.command.command_id, None)
-                if sent_s is not None and time.monotonic() - sent_s <= PLAYABLE_S:
-                    self.successes.append(Success(sent_s, time.monotonic()))
+                if sent_s is not None:
+                    self._witness.successes.append(Success(sent_s, time.monotonic()))
                 self._news.set()
 
     async def _play(self) -> None:
@@ -192,7 +206,7 @@ class ProbeTable(Party):
             command = answer(update.decision, "decline", "roll", "pass")
             while not self._news.is_set():
                 await self._try(command)
-            await asyncio.sleep(self._pace_s)
+            await asyncio.sleep(_PACE_S)
 
     async def _next(self) -> update_pb2.Update:
         while True:

@@ -11,7 +11,7 @@ from services.site.cluster.servers import free_port
 from services.site.cluster.site import REPLICAS, LocalSite
 from tests.outages.faults import Fault, Struck, strike
 from tests.outages.judging import Row, forgotten, judge
-from tests.outages.live import Diary, LiveTable, ProbeTable
+from tests.outages.live import Diary, LiveTable, ProbeTable, Witness
 from tests.outages.people import Doorstep
 
 SETTINGS = {
@@ -29,6 +29,7 @@ REST_S = 13.0
 #: the longest budget of all that runs, likewise
 LAST_S = 50.0
 _BACK_LIMIT_S = 90.0
+_PROBES = 2
 
 Say = Callable[[str], None]
 
@@ -69,20 +70,21 @@ async def outages(plan: Plan, say: Say) -> Outcome:
 
 
 async def _with_games(site: LocalSite, plan: Plan, say: Say) -> Outcome:
-    doorstep, diary = Doorstep(site.gateways), Diary()
-    probe = ProbeTable(doorstep)
+    doorstep, diary, witness = Doorstep(site.gateways), Diary(), Witness()
+    probes = [ProbeTable(doorstep, witness, reads=number == 0) for number in range(_PROBES)]
     games = [
         *(LiveTable(doorstep, "metro", diary, "no_bids" if number % 3 else "late") for number in range(plan.bidding)),
         *(LiveTable(doorstep, "metro-speed", diary, "silent") for _ in range(plan.silent)),
     ]
-    tasks = [asyncio.create_task(probe.run()), *(asyncio.create_task(game.run()) for game in games)]
+    parties: list[ProbeTable | LiveTable] = [*probes, *games]
+    tasks = [asyncio.create_task(party.run()) for party in parties]
     try:
-        await _playable(probe, time.monotonic())
+        await _playable(witness, time.monotonic())
         await asyncio.sleep(plan.rest_s)
         struck: list[Struck] = []
         for number, fault in enumerate(plan.faults):
             struck.append(await strike(site, fault))
-            await _playable(probe, struck[-1].ended_s)
+            await _playable(witness, struck[-1].ended_s)
             _raise_failures(tasks)
             say(
                 f"{number + 1} of {len(plan.faults)}: {fault.part} {fault.action} {fault.seconds} s, and it plays again"
@@ -90,11 +92,11 @@ async def _with_games(site: LocalSite, plan: Plan, say: Say) -> Outcome:
             await asyncio.sleep(plan.rest_s)
         await asyncio.sleep(plan.last_s - plan.rest_s)
         return Outcome(
-            rows=judge(struck, probe, diary),
+            rows=judge(struck, witness, diary),
             deadlines=sum(run.is_expired for run in diary.runs),
             answered=len(diary.answered),
             refused=list(diary.refused.values()),
-            forgotten=forgotten(probe, diary),
+            forgotten=forgotten(witness, diary),
         )
     finally:
         for task in tasks:
@@ -103,10 +105,10 @@ async def _with_games(site: LocalSite, plan: Plan, say: Say) -> Outcome:
         await doorstep.close()
 
 
-async def _playable(probe: ProbeTable, since_s: float) -> None:
+async def _playable(witness: Witness, since_s: float) -> None:
     """Returns when commands have got through again for a while."""
     async with asyncio.timeout(_BACK_LIMIT_S):
-        while sum(item.sent_s > since_s for item in probe.successes) < 3:
+        while sum(item.sent_s > since_s for item in witness.successes) < 3:
             await asyncio.sleep(0.1)
 
 
