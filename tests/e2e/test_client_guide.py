@@ -28,7 +28,14 @@ def test_the_first_example_is_about_ten_lines() -> None:
     assert len(body.splitlines()) <= 11
 
 
-@pytest.mark.parametrize(("name", "expected"), [("watch", r"^11 \w+$"), ("play", r"^did roll \d+$")])
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("watch", r"^11 \w+$"),
+        ("play", r"^did roll \d+$"),
+        ("countdown", r"^deadline \d+: (7[0-4]\.\d|75\.0) s$"),
+    ],
+)
 async def test_the_programs_run(tmp_path: Path, name: str, expected: str) -> None:
     """Each prints what it says, for as long as it is let."""
     program = programs()[name]
