@@ -14,7 +14,7 @@ from magnate.table.v1 import table_service_pb2
 from gateway.adapters.submitting import StreamedSubmit
 from gateway.main import build
 from gateway.settings import GatewaySettings
-from services.kit.calls import Pool, PoolClient, open_pool
+from services.kit.calls import Pool, PoolClient, RemoteReplicas, open_channel, open_pool
 from services.kit.server import run, run_services
 from services.kit.settings import SettingsError
 from services.kit.streams_redis import RedisStream
@@ -65,7 +65,12 @@ async def serve(settings: GatewaySettings) -> int:
         table_client=table,
         submit=submit,
         rules_client=await client(_RULES, settings.rules_address, "rules"),
-        clock_client=await client(_CLOCK, settings.clock_address, "clock"),
+        clocks=RemoteReplicas(
+            _CLOCK,
+            settings.clock_address,
+            connect=lambda address: open_channel(str(address), tls=settings.tls(), service="clock"),
+            telemetry=telemetry,
+        ),
         bots_client=await client(_BOTS, settings.bots_address, "bots"),
         stream=stream,
         telemetry=telemetry,

@@ -20,7 +20,7 @@ from gateway.application.handler import GatewayHandler
 from gateway.application.heartbeats import Heartbeats
 from gateway.application.hub import Hub
 from gateway.application.live import Live
-from gateway.application.play_time import PlayTimes
+from gateway.application.play_time import SHARDS, PlayTimes
 from gateway.application.ports import ClockCalls, SubmitCall, TableCalls
 from gateway.application.presence import Presence
 from gateway.application.probes import Probes
@@ -28,11 +28,11 @@ from gateway.application.reconciling import reconcile_for_ever
 from gateway.domain.admission import Admission
 from gateway.domain.contract_version import CONTRACT_KEY, CONTRACT_VERSION
 from gateway.settings import GatewaySettings
+from services.kit.calls import Replicas
 from services.kit.server import Service
 from services.kit.streams import EventStream
 from services.kit.telemetry import Telemetry
 
-SHARDS = 64
 DESCRIPTOR = gateway_service_pb2.DESCRIPTOR.services_by_name["GatewayService"]
 _WEB_FOLDER = Path(__file__).parent / "web" / "dist"
 
@@ -52,7 +52,7 @@ def build(
     table_client: TableCalls,
     submit: SubmitCall,
     rules_client: RulesClient,
-    clock_client: ClockCalls,
+    clocks: Replicas[ClockCalls],
     stream: EventStream,
     bots_client: BotsClient | None = None,
     now_s: Callable[[], float] = time.monotonic,
@@ -101,7 +101,7 @@ def build(
 
     service.add_check("event_stream", is_subscribed)
     service.add_background("live", live.run)
-    service.add_background("play_time", lambda: play_times.follow(clock_client))
+    service.add_background("play_time", lambda: play_times.follow(clocks))
     service.add_background("heartbeats", Heartbeats(hub, play_times).run)
     service.add_background("presence", Presence(table_client, hub, period_ms=settings.presence_ms).run)
     service.add_background("reconcile", lambda: reconcile_for_ever(hub))

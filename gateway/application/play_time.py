@@ -1,9 +1,7 @@
-"""Play time at the gateway: the clock's last reading, extrapolated for as long as it is good."""
+"""Play time at the gateway: the clock's last reading of each shard, extrapolated for as long as it is good."""
 
 from __future__ import annotations
 
-import asyncio
-import random
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,74 +9,95 @@ from dataclasses import dataclass
 from magnate.clock.v1 import clock_service_pb2 as clock_pb
 
 from gateway.application.ports import ClockCalls
-from services.kit.calls import as_service_error
-from services.kit.errors import ServiceError
-from services.kit.logs import get_log
+from services.kit.calls import Following, Replicas
 
-_log = get_log(__name__)
-_FIRST_BACKOFF_S = 0.1
-_LAST_BACKOFF_S = 2.0
+SHARDS = 64
+
+# So much longer than the clock says a reading is shown on: readings of a busy machine come late, and play time that
+# flickers helps nobody. What is shown decides nothing.
+_PATIENCE_MS = 350
+# Who is further behind than this was deaf for a while, and the truth is better than a steady countdown.
+_FURTHEST_BEHIND_MS = 250
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """Play time now, whether it is advancing, and what did not count in total; all in milliseconds."""
+    """Play time now, whether it is advancing and if not why, and what did not count in total; in milliseconds."""
 
     play_time_ms: int
     running: bool
     given_back_ms: int
+    cause: clock_pb.OutageCause.ValueType
 
 
-@dataclass(frozen=True, slots=True)
-class _Heard:
-    play_time: clock_pb.PlayTime
-    at_s: float
+class _Shard:
+    """One shard as clients are told of it: play time never falls, and never runs faster than real time but to make up
+    for a reading that was long in coming."""
+
+    __slots__ = ("_heard", "_heard_s", "_shown_ms", "_shown_s")
+
+    def __init__(self) -> None:
+        self._heard: clock_pb.PlayTime | None = None
+        self._heard_s = 0.0
+        self._shown_ms = -1.0
+        self._shown_s = 0.0
+
+    def hear(self, play_time: clock_pb.PlayTime, now_s: float) -> None:
+        if self._heard is None or play_time.epoch >= self._heard.epoch:
+            self._heard, self._heard_s = play_time, now_s
+
+    def at(self, now_s: float) -> Reading | None:
+        heard = self._heard
+        if heard is None:
+            return None
+        age_ms = max(0.0, now_s - self._heard_s) * 1000
+        good_ms = heard.valid_for_ms + _PATIENCE_MS
+        running = heard.running and age_ms <= good_ms
+        meant_ms = float(heard.play_time_ms)
+        if heard.running and heard.valid_for_ms:
+            meant_ms += min(age_ms, good_ms)
+        cause = heard.cause
+        if heard.running:
+            cause = clock_pb.OUTAGE_CAUSE_UNSPECIFIED if running else clock_pb.OUTAGE_CAUSE_CLOCK_AWAY
+        return Reading(int(self._show(meant_ms, now_s)), running, heard.given_back_ms, cause)
+
+    def _show(self, meant_ms: float, now_s: float) -> float:
+        if self._shown_ms < 0:
+            self._shown_ms = meant_ms
+        steady_ms = self._shown_ms + (now_s - self._shown_s) * 1000
+        if meant_ms - steady_ms > _FURTHEST_BEHIND_MS:
+            steady_ms = meant_ms
+        self._shown_ms = max(self._shown_ms, min(meant_ms, steady_ms))
+        self._shown_s = now_s
+        return self._shown_ms
 
 
 class PlayTimes:
-    """Follows the clock. Before the first reading, and when it has aged, play time stands still here too."""
+    """Follows all replicas of the clock. Before the first reading, and when it has aged, play time stands still here
+    too."""
 
     def __init__(self, now_s: Callable[[], float] = time.monotonic) -> None:
         self._now_s = now_s
-        self._heard: dict[int, _Heard] = {}
-        self._same_for_all = True
+        self._shards = [_Shard() for _ in range(SHARDS)]
 
     def at(self, shard: int) -> Reading | None:
         """The reading of a shard; None when the clock has not been heard yet."""
-        heard = self._heard.get(0 if self._same_for_all else shard)
-        if heard is None:
-            return None
-        last = heard.play_time
-        if not last.running:
-            return Reading(last.play_time_ms, False, last.given_back_ms)
-        age_ms = int((self._now_s() - heard.at_s) * 1000)
-        good = age_ms <= last.valid_for_ms
-        return Reading(last.play_time_ms + min(age_ms, last.valid_for_ms), good, last.given_back_ms)
+        return self._shards[shard].at(self._now_s())
 
     def hear(self, message: clock_pb.WatchPlayTimeResponse) -> None:
-        """Takes readings in; one of a lower epoch than the last is void."""
+        """Takes the readings of one replica in; one of a lower epoch than the last is void."""
         now_s = self._now_s()
-        self._same_for_all = message.same_for_all
         for play_time in message.play_times:
-            shard = 0 if message.same_for_all else play_time.shard
-            before = self._heard.get(shard)
-            if before is None or play_time.epoch >= before.play_time.epoch:
-                self._heard[shard] = _Heard(play_time, now_s)
+            number = play_time.shard
+            for shard in self._shards if message.same_for_all else self._shards[number : number + 1]:
+                shard.hear(play_time, now_s)
 
-    async def follow(self, clock: ClockCalls) -> None:
+    async def follow(self, clocks: Replicas[ClockCalls]) -> None:
         """Listens to the clock for ever, through its absences."""
-        backoff_s = _FIRST_BACKOFF_S
-        while True:
-            try:
-                async with clock.WatchPlayTime(clock_pb.WatchPlayTimeRequest()) as readings:
-                    async for message in readings:
-                        self.hear(message)
-                        backoff_s = _FIRST_BACKOFF_S
-                reason = "the stream ended"
-            except ServiceError as error:
-                reason = str(error)
-            except Exception as error:
-                reason = str(as_service_error(error, "play_time"))
-            _log.warning("clock_lost", reason=reason, retry_ms=int(backoff_s * 1000))
-            await asyncio.sleep(backoff_s * random.uniform(0.5, 1.0))
-            backoff_s = min(backoff_s * 2, _LAST_BACKOFF_S)
+        following = Following(
+            clocks,
+            open_stream=lambda clock: clock.WatchPlayTime(clock_pb.WatchPlayTimeRequest()),
+            take=lambda _, message: self.hear(message),
+            what="play_time",
+        )
+        await following.run()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import secrets
+
 import grpc
 from magnate.clock.v1 import clock_service_pb2
 
@@ -18,7 +20,6 @@ from services.kit.server import Service
 from services.kit.streams import EventStream
 from services.kit.telemetry import Telemetry
 
-SHARDS = 64
 DESCRIPTOR = clock_service_pb2.DESCRIPTOR.services_by_name["ClockService"]
 
 
@@ -28,35 +29,42 @@ def build(
     table_client: TableClient,
     gateway_client: GatewayClient,
     stream: EventStream,
+    replica: str = "",
     database: Database | None = None,
     timepiece: Timepiece | None = None,
     telemetry: Telemetry | None = None,
 ) -> Service:
-    """The clock as a service that is not started yet; `local(DESCRIPTOR)` of it is a client.
+    """A replica of the clock as a service that is not started yet; `local(DESCRIPTOR)` of it is a client.
 
-    There must be one clock for a database, else they take the shards from each other (no harm to games, but the one
-    that lost them does nothing more). The clock closes its database; clients and stream belong to the caller.
+    `replica` names it among those of its database, by chance when none is given. Who starts again under a name has at
+    once what the process before held under it, so that there must never be two of it. The clock closes its database;
+    clients and stream belong to the caller.
     """
     telemetry = telemetry or Telemetry.off()
-    store = SqlStore(database or open_database(settings.database_url))
+    replica = replica or secrets.token_hex(8)
+    timepiece = timepiece or SystemTime()
+    store = SqlStore(
+        database or open_database(settings.database_url), replica=replica, terms=settings.terms(), timepiece=timepiece
+    )
     clock = Clock(
+        replica=replica,
         pace=settings.pace(),
-        timepiece=timepiece or SystemTime(),
-        lease=store,
-        store=store,
+        timepiece=timepiece,
+        leases=store,
+        outages=store,
         tables=TableCalls(table_client, expire_limit_ms=settings.expire_limit_ms),
         probes=GatewayProbes(gateway_client, token=settings.clock_token, limit_ms=settings.probe_limit_ms),
-        updates=StreamUpdates(stream, topics=[f"shard:{shard}" for shard in range(SHARDS)]),
+        updates=StreamUpdates(stream),
         instruments=Instruments(telemetry),
     )
 
-    async def holds_shards() -> None:
-        if not clock.holds:
-            raise ServiceError(grpc.StatusCode.UNAVAILABLE, "unreachable", "this clock does not hold the shards")
+    async def takes_part() -> None:
+        if not clock.takes_part():
+            raise ServiceError(grpc.StatusCode.UNAVAILABLE, "unreachable", "the store does not know this replica")
 
     service = Service("clock", settings, telemetry=telemetry)
     service.add_handler(DESCRIPTOR, ClockHandler(clock))
-    service.add_check("holds_shards", holds_shards)
+    service.add_check("takes_part", takes_part)
     service.add_background("clock", clock.run)
     service.add_closer(store.close)
     return service

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from services.clock.application.ports import Terms
 from services.clock.application.state import Pace
 from services.kit.calls import Proof, TlsFiles
 from services.kit.server import ServiceSettings
@@ -67,10 +68,32 @@ class ClockSettings(ServiceSettings):
     )
     checkpoint_ms: int = setting(
         "MAGNATE_CLOCK_CHECKPOINT_MS",
-        1_000,
-        "time between two checkpoints of play time; so much a crash gives the players at most",
+        200,
+        "shortest time between two checkpoints of play time, which are written when probes come back; a crash gives "
+        "the players this and a probe period at most",
         low=20,
+        high=1_000,
+    )
+    lease_ms: int = setting(
+        "MAGNATE_CLOCK_LEASE_MS",
+        3_000,
+        "time after which the shards of a clock that is not heard any more are taken by another one",
+        low=2_000,
         high=60_000,
+    )
+    look_ms: int = setting(
+        "MAGNATE_CLOCK_LOOK_MS",
+        500,
+        "time between two looks of a clock for shards that nobody holds",
+        low=50,
+        high=2_000,
+    )
+    join_ms: int = setting(
+        "MAGNATE_CLOCK_JOIN_MS",
+        10_000,
+        "time after its start at which others give shards back to a clock; tables and gateways have found it by then",
+        low=0,
+        high=600_000,
     )
     relist_ms: int = setting(
         "MAGNATE_CLOCK_RELIST_MS",
@@ -108,7 +131,13 @@ class ClockSettings(ServiceSettings):
             probe_period_ms=self.probe_period_ms,
             longest_gap_ms=self.probe_longest_gap_ms,
             checkpoint_ms=self.checkpoint_ms,
+            lease_ms=self.lease_ms,
+            look_ms=self.look_ms,
             relist_ms=self.relist_ms,
             grace_ms=self.grace_ms,
             max_in_flight=self.max_expiries,
         )
+
+    def terms(self) -> Terms:
+        """How replicas share the shards."""
+        return Terms(lease_ms=self.lease_ms, join_ms=self.join_ms)

@@ -10,8 +10,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TextIO
 
-from magnate.clock.v1 import clock_service_pb2
-
 import gateway.main
 import services.bots.main
 import services.clock.main
@@ -22,7 +20,7 @@ from gateway.settings import GatewaySettings
 from services.bots.settings import BotsSettings
 from services.clock.settings import ClockSettings
 from services.kit.batches import LocalCaller
-from services.kit.calls import Stream
+from services.kit.calls import OneReplica
 from services.kit.server import Service, ServiceSettings, settle
 from services.kit.streams_memory import MemoryStream
 from services.rules.settings import RulesSettings
@@ -31,6 +29,8 @@ from services.table.settings import TableSettings
 
 _DATABASE = "magnate.db"
 _LOCK = "site.lock"
+# Whoever holds the folder is the only one of this name.
+_REPLICA = "embedded"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,7 +107,7 @@ async def compose(settings: Settings, folder: Path) -> Site:
     table = await services.table.main.build(
         settings.table,
         rules_client=rules_client,
-        find_clock=lambda: clocks[0].local(services.clock.main.DESCRIPTOR, caller="table"),
+        clocks=OneReplica(lambda: clocks[0].local(services.clock.main.DESCRIPTOR, caller="table")),
         stream=stream,
         telemetry=telemetry,
     )
@@ -125,7 +125,7 @@ async def compose(settings: Settings, folder: Path) -> Site:
         table_client=edge_table,
         submit=edge_table.Submit,
         rules_client=rules.local(services.rules.main.DESCRIPTOR, caller="gateway"),
-        clock_client=_Late(clocks),
+        clocks=OneReplica(lambda: clocks[0].local(services.clock.main.DESCRIPTOR, caller="gateway")),
         bots_client=bots.local(services.bots.main.DESCRIPTOR, caller="gateway"),
         stream=stream,
         telemetry=telemetry,
@@ -135,6 +135,7 @@ async def compose(settings: Settings, folder: Path) -> Site:
         table_client=table.local(services.table.main.DESCRIPTOR, caller="clock"),
         gateway_client=edge.service.local(gateway.main.DESCRIPTOR, caller="clock"),
         stream=stream,
+        replica=_REPLICA,
         telemetry=telemetry,
     )
     clocks.append(clock)
@@ -163,7 +164,7 @@ async def running(settings: Settings, folder: Path) -> AsyncIterator[Site]:
 
 @contextmanager
 def held(folder: Path) -> Iterator[None]:
-    """Holds a data folder, made if need be, for this process alone: two clocks over one database would not do.
+    """Holds a data folder, made if need be, for this process alone: two sites over one database would not do.
     Raises CommandError."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -195,15 +196,3 @@ def _reachable(host: str, port: int) -> str:
     """The address that a person on this machine would use."""
     named = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, host)
     return f"{named}:{port}"
-
-
-class _Late:
-    """The clock for the gateway, which is built before it."""
-
-    def __init__(self, clocks: list[Service]) -> None:
-        self._clocks = clocks
-
-    def WatchPlayTime(self, request: clock_service_pb2.WatchPlayTimeRequest) -> Stream:
-        clock = self._clocks[0].local(services.clock.main.DESCRIPTOR, caller="gateway")
-        stream: Stream = clock.WatchPlayTime(request)
-        return stream

@@ -11,7 +11,7 @@ from google.rpc import status_pb2
 from magnate.clock.v1 import clock_service_pb2
 from magnate.rules.v1 import rules_service_pb2 as rules_pb
 
-from services.kit.calls import PoolClient, RemoteClient, open_channel, open_pool
+from services.kit.calls import PoolClient, RemoteReplicas, open_channel, open_pool
 from services.kit.errors import ServiceError, from_status
 from services.kit.server import run, run_services
 from services.kit.settings import SettingsError
@@ -54,8 +54,12 @@ async def serve(settings: TableSettings) -> int:
     )
     # What the rules answer depends on nothing but the question, so asking again is always safe.
     rules_client: Any = PoolClient(RULES, rules, repeatable=("Describe", "NewGame", "Apply", "View"))
-    clock = open_channel(settings.clock_address, tls=settings.tls(), service="clock")
-    clock_client = RemoteClient(CLOCK, clock, telemetry=telemetry)
+    clocks = RemoteReplicas(
+        CLOCK,
+        settings.clock_address,
+        connect=lambda address: open_channel(str(address), tls=settings.tls(), service="clock"),
+        telemetry=telemetry,
+    )
     applier = SpreadCaller[rules_pb.ApplyRequest, rules_pb.ApplyResponse](
         rules,
         open_stream=lambda replica, requests: replica.ApplyStream(requests),
@@ -68,7 +72,7 @@ async def serve(settings: TableSettings) -> int:
         service = await build(
             settings,
             rules_client=rules_client,
-            find_clock=lambda: clock_client,
+            clocks=clocks,
             stream=stream,
             applier=applier,
             telemetry=telemetry,
@@ -76,7 +80,6 @@ async def serve(settings: TableSettings) -> int:
     except ServiceError as error:
         print(f"magnate: table: {error.message}", file=sys.stderr)
         return 1
-    service.add_closer(clock.close)
     service.add_closer(rules.close)
     service.add_closer(stream.close)
     service.add_closer(applier.close)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from magnate.admin.v1 import admin_service_pb2
@@ -10,6 +9,7 @@ from magnate.rules.v1 import rules_service_pb2 as rules_pb
 from magnate.table.v1 import table_service_pb2
 
 from services.kit.batches import Caller
+from services.kit.calls import Replicas
 from services.kit.server import Service
 from services.kit.streams import EventStream
 from services.kit.telemetry import Telemetry
@@ -216,7 +216,7 @@ async def build(
     settings: TableSettings,
     *,
     rules_client: RulesClient,
-    find_clock: Callable[[], ClockClient],
+    clocks: Replicas[ClockClient],
     stream: EventStream,
     applier: Caller[rules_pb.ApplyRequest, rules_pb.ApplyResponse] | None = None,
     database: Database | None = None,
@@ -226,15 +226,15 @@ async def build(
 ) -> Service:
     """The table service, connected to its store and not started yet; `local(DESCRIPTOR)` of it is a client.
 
-    `applier` carries commands to the rules in batches; without one they go over the client. `find_clock` is asked
-    when play time is first followed, for the clock may be built later. The service closes its store; clients and
-    stream belong to the caller. ServiceError `unreachable` when there is no store.
+    `applier` carries commands to the rules in batches; without one they go over the client. `clocks` are looked for
+    once the service has started. The service closes its store; clients and stream belong to the caller. ServiceError
+    `unreachable` when there is no store.
     """
     telemetry = telemetry or Telemetry.off()
     wall = wall or SystemWall()
     store = SqlStore(database or open_database(settings.database_url), wall)
     await store.start()
-    play_time = ClockPlayTime(find_clock, wall)
+    play_time = ClockPlayTime(clocks, wall)
     outside = Outside(
         store=store,
         rules=RulesCalls(rules_client, applier),

@@ -17,7 +17,7 @@ import services.rules.main
 import services.table.main
 from services.bots.settings import BotsSettings
 from services.kit.batches import LocalCaller
-from services.kit.calls import Call, LocalClient
+from services.kit.calls import Call, LocalClient, OneReplica
 from services.kit.server import Service
 from services.kit.streams import EventStream
 from services.rules.settings import RulesSettings
@@ -121,7 +121,7 @@ async def running_site(folder: Path, stream: EventStream, *, bot_answer_ms: int 
     table = await services.table.main.build(
         settings,
         rules_client=rules.local(services.rules.main.DESCRIPTOR),
-        find_clock=lambda: clock,
+        clocks=OneReplica(lambda: clock),
         stream=stream,
     )
     site = Site(table, stream)

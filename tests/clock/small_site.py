@@ -6,24 +6,25 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
-from pathlib import Path
 from typing import Any, TypeVar
 
 import grpc
+import sqlalchemy as sa
 from magnate.clock.v1 import clock_service_pb2 as clock_pb
 from magnate.game.v1 import decision_pb2, update_pb2
 from magnate.gateway.v1 import gateway_service_pb2 as gateway_pb
 from magnate.table.v1 import table_pb2
 from magnate.table.v1 import table_service_pb2 as table_pb
 
-from services.clock.adapters.databases import Database, Work, open_database
+from services.clock.adapters.databases import Database, Work
 from services.clock.main import DESCRIPTOR, build
 from services.clock.settings import ClockSettings
-from services.kit.calls import LocalClient
+from services.kit.calls import LocalClient, OneReplica
 from services.kit.errors import ServiceError
 from services.kit.server import Service
 from services.kit.streams_memory import MemoryStream
-from services.table.domain.play_time import Reading, Track
+from services.table.adapters.play_time import ClockPlayTime
+from services.table.domain.shards import shard_of
 from tests.clock.virtual_time import LoopTime, now_ms
 
 T = TypeVar("T")
@@ -56,11 +57,43 @@ class Deadline:
         return self.message.opened_at_ms + self.message.budget_ms + GRACE_MS
 
 
-class MortalDatabase:
-    """A database as a process sees it that dies: from then on nothing it does has effect."""
+class LoopWall:
+    """The table service's monotonic time."""
 
-    def __init__(self, url: str) -> None:
-        self._database = open_database(url)
+    def monotonic_s(self) -> float:
+        return asyncio.get_running_loop().time()
+
+    def unix_ms(self) -> int:
+        raise NotImplementedError
+
+
+class LoopDatabase:
+    """A database in memory whose work is done in the loop and takes a millisecond of its time."""
+
+    def __init__(self) -> None:
+        self._engine = sa.create_engine("sqlite://", poolclass=sa.pool.StaticPool)
+        self._gone = False
+
+    async def run(self, work: Work[T]) -> T:
+        await asyncio.sleep(0.001)
+        if self._gone:
+            raise unreachable()
+        with self._engine.begin() as connection:
+            return work(connection)
+
+    async def close(self) -> None:
+        """It stays for the other replicas."""
+
+    def dispose(self) -> None:
+        self._gone = True
+        self._engine.dispose()
+
+
+class MortalDatabase:
+    """A database as a process sees it that dies, or that cannot reach it: while `dead` nothing it does has effect."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
         self.dead = False
 
     async def run(self, work: Work[T]) -> T:
@@ -75,8 +108,8 @@ class MortalDatabase:
 class SmallSite:
     """Gateway and tables as the clock sees them; `down` and the like make them fail."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self) -> None:
+        self._databases: dict[str, LoopDatabase] = {}
         self.stream = MemoryStream()
         self.timepiece = LoopTime()
         self.down = False
@@ -89,23 +122,28 @@ class SmallSite:
         self.asked: list[tuple[str, int]] = []
         self.ended: list[tuple[str, int, float]] = []
         self.lists = 0
-        self._track = Track()
+        self.play_times = ClockPlayTime(OneReplica(_nobody), LoopWall())
         self._watches: list[asyncio.Task[None]] = []
 
-    def clock(self, name: str = "magnate", *, database: Database | None = None, **settings: Any) -> Service:
-        """A clock of this site; those of one name share a database."""
-        chosen = ClockSettings(database_url=self.database_url(name), clock_token=TOKEN, grace_ms=GRACE_MS, **settings)
+    def clock(
+        self, name: str = "magnate", *, replica: str = "", database: Database | None = None, **settings: Any
+    ) -> Service:
+        """A replica of the clock of this site; those of one name share a database."""
+        chosen = ClockSettings(
+            **{"join_ms": 0, "checkpoint_ms": 1_000, **settings}, clock_token=TOKEN, grace_ms=GRACE_MS
+        )
         return build(
             chosen,
             table_client=self,
             gateway_client=self,
             stream=self.stream,
-            database=database,
+            replica=replica,
+            database=database or self.database(name),
             timepiece=self.timepiece,
         )
 
-    def database_url(self, name: str = "magnate") -> str:
-        return f"sqlite:///{self.folder / name}.db"
+    def database(self, name: str = "magnate") -> LoopDatabase:
+        return self._databases.setdefault(name, LoopDatabase())
 
     def watch(self, service: Service) -> LocalClient:
         """Has the tables follow the clock's play time, as the table service does; returns a client of the clock."""
@@ -117,16 +155,18 @@ class SmallSite:
         for task in self._watches:
             task.cancel()
         await asyncio.gather(*self._watches, return_exceptions=True)
+        for database in self._databases.values():
+            database.dispose()
 
-    def play_time_ms(self) -> int:
+    def play_time_ms(self, shard: int = 7) -> int:
         """The stamp that a command would get now."""
-        stamp = self._track.now_ms(asyncio.get_running_loop().time())
+        stamp = self.play_times.now_ms(shard)
         assert stamp is not None
         return stamp
 
     async def open(self, table_id: str, deadline_id: int, budget_ms: int, *, keep: bool = False) -> Deadline:
         """Commits an update after which this deadline is in force; alone, or beside those before."""
-        deadline = Deadline(deadline_id, self.play_time_ms(), budget_ms)
+        deadline = Deadline(deadline_id, self.play_time_ms(shard_of(table_id)), budget_ms)
         before = self.tables.get(table_id, {}) if keep else {}
         self.tables[table_id] = {**before, deadline_id: deadline}
         await self.publish(table_id)
@@ -143,7 +183,8 @@ class SmallSite:
         message = table_pb2.StreamMessage(update=update.SerializeToString())
         if not self.mute:
             payload = message.SerializeToString()
-            await self.stream.publish("shard:7", [(table_id, self.seqs[table_id], payload)])
+            topic = f"shard:{shard_of(table_id)}"
+            await self.stream.publish(topic, [(table_id, self.seqs[table_id], payload)])
 
     async def Probe(
         self, request: gateway_pb.ProbeRequest, *, timeout_ms: int, metadata: dict[str, str]
@@ -164,11 +205,12 @@ class SmallSite:
         if self.down or self.hanging:
             raise unreachable()
         self.lists += 1
-        names = sorted(self.tables)
+        names = sorted(name for name in self.tables if shard_of(name) in request.shards)
         first = int(request.page_token or 0)
         tables = [
             table_pb.TableDeadlines(
                 table_id=name,
+                shard=shard_of(name),
                 seq=self.seqs[name],
                 deadlines=[item.message for item in self.tables[name].values()],
                 grace_ms=GRACE_MS,
@@ -188,7 +230,7 @@ class SmallSite:
         deadline = self.tables.get(request.table_id, {}).get(request.deadline_id)
         if deadline is None:
             raise refused("stale_deadline")
-        if self.play_time_ms() < deadline.due_ms:
+        if self.play_time_ms(shard_of(request.table_id)) < deadline.due_ms:
             raise refused("not_due")
         del self.tables[request.table_id][request.deadline_id]
         self.ended.append((request.table_id, request.deadline_id, now_ms()))
@@ -196,18 +238,11 @@ class SmallSite:
         return table_pb.ExpireDeadlineResponse(last_seq=self.seqs[request.table_id])
 
     async def _follow(self, client: LocalClient) -> None:
-        loop = asyncio.get_running_loop()
         with suppress(ServiceError):
             async with client.WatchPlayTime(clock_pb.WatchPlayTimeRequest()) as answers:
                 async for answer in answers:
-                    assert answer.same_for_all
-                    for item in answer.play_times:
-                        self._track.follow(
-                            Reading(
-                                play_time_ms=item.play_time_ms,
-                                epoch=item.epoch,
-                                running=item.running,
-                                valid_for_ms=item.valid_for_ms,
-                                received_s=loop.time(),
-                            )
-                        )
+                    self.play_times.follow(answer)
+
+
+def _nobody() -> Any:
+    raise NotImplementedError

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from pathlib import Path
 
 import pytest
 from magnate.clock.v1 import clock_service_pb2 as pb
 
-from services.kit.errors import ServiceError
 from tests.clock.small_site import MortalDatabase, SmallSite
 from tests.clock.virtual_time import VirtualLoop, now_ms
 
@@ -21,11 +19,11 @@ PUNCTUAL_MS = 200
 
 
 @pytest.fixture
-def run(tmp_path: Path) -> Run:
+def run() -> Run:
     """Plays a scenario in a loop of its own."""
 
     async def play(scenario: Scenario) -> None:
-        site = SmallSite(tmp_path)
+        site = SmallSite()
         try:
             await scenario(site)
         finally:
@@ -74,12 +72,12 @@ def test_outage_gives_its_time_back(run: Run) -> None:
         client = site.watch(clock)
         await pause(2)
         opened_ms = now_ms()
-        await site.open("turn", 1, 300_000)
+        await site.open("turn", 1, 120_000)
         await site.open("trade", 1, 60_000)
         await pause(20)
         before = await client.GetRemaining(pb.GetRemainingRequest(table_id="trade"))
         site.down = True
-        await pause(3_600)
+        await pause(600)
         assert site.asked == []
         during = await client.GetPlayTime(pb.GetPlayTimeRequest(shard=9))
         assert (during.play_time.shard, during.play_time.running) == (9, False)
@@ -87,15 +85,15 @@ def test_outage_gives_its_time_back(run: Run) -> None:
         await pause(0.3)
         after = await client.GetRemaining(pb.GetRemainingRequest(table_id="trade"))
         assert before.remaining[0].left_ms - 300 <= after.remaining[0].left_ms <= before.remaining[0].left_ms
-        await pause(400)
+        await pause(140)
         fired = {table_id: fired_ms - opened_ms for table_id, _, fired_ms in site.ended}
-        for table_id, budget_ms in (("trade", 60_000), ("turn", 300_000)):
-            least_ms = budget_ms + 500 + 3_600_000
+        for table_id, budget_ms in (("trade", 60_000), ("turn", 120_000)):
+            least_ms = budget_ms + 500 + 600_000
             assert least_ms <= fired[table_id] <= least_ms + 2 * PERIOD_MS + PUNCTUAL_MS
         assert site.asked == [("trade", 1), ("turn", 1)]
         outages = (await client.ListOutages(pb.ListOutagesRequest())).outages
         assert [item.cause for item in outages] == [pb.OUTAGE_CAUSE_PROBE_LOST]
-        assert 3_600_000 - PERIOD_MS <= outages[0].given_back_ms <= 3_600_000 + 2 * PERIOD_MS
+        assert 600_000 - PERIOD_MS <= outages[0].given_back_ms <= 600_000 + 2 * PERIOD_MS
         assert outages[0].to_unix_ms - outages[0].from_unix_ms == pytest.approx(outages[0].given_back_ms, abs=2)
         await clock.stop()
 
@@ -144,7 +142,7 @@ def test_killed_clock_goes_on_with_what_was_left(run: Run) -> None:
     """IND-TIME-20: deadlines are rebuilt from the tables; the players gain what was not stored."""
 
     async def scenario(site: SmallSite) -> None:
-        database = MortalDatabase(site.database_url())
+        database = MortalDatabase(site.database())
         first = site.clock(database=database)
         await first.start()
         site.watch(first)
@@ -160,7 +158,7 @@ def test_killed_clock_goes_on_with_what_was_left(run: Run) -> None:
         await pause(45)
         await second.start()
         client = site.watch(second)
-        await pause(1)
+        await pause(2.5)
         left = (await client.GetRemaining(pb.GetRemainingRequest(table_id="t1"))).remaining
         assert [item.deadline_id for item in left] == [1]
         assert 268_000 <= left[0].left_ms <= 270_500
@@ -168,7 +166,7 @@ def test_killed_clock_goes_on_with_what_was_left(run: Run) -> None:
         fired = {table_id: fired_ms - opened_ms for table_id, _, fired_ms in site.ended}
         for table_id, budget_ms in (("t1", 300_000), ("t2", 300_000), ("t3", 60_000)):
             least_ms = budget_ms + 500 + 45_000
-            assert least_ms <= fired[table_id] <= least_ms + 1_000 + 2 * PERIOD_MS + PUNCTUAL_MS
+            assert least_ms <= fired[table_id] <= least_ms + 3_000 + 2 * PERIOD_MS + PUNCTUAL_MS
         assert len(site.ended) == 3
         outages = (await client.ListOutages(pb.ListOutagesRequest())).outages
         assert [item.cause for item in outages] == [pb.OUTAGE_CAUSE_CLOCK_AWAY]
@@ -215,37 +213,6 @@ def test_two_clocks_end_a_deadline_once(run: Run) -> None:
         assert [(table_id, deadline_id) for table_id, deadline_id, _ in site.ended] == [("t1", 1)]
         for clock in clocks:
             await clock.stop()
-
-    run(scenario)
-
-
-def test_clock_that_lost_its_shards_stops(run: Run) -> None:
-    """Its readings end, so that nobody goes on with them."""
-
-    async def scenario(site: SmallSite) -> None:
-        first, second = site.clock(), site.clock()
-        await first.start()
-        before = site.watch(first)
-        await pause(5)
-        await second.start()
-        after = site.watch(second)
-        await pause(3)
-        with pytest.raises(ServiceError) as caught:
-            await before.GetPlayTime(pb.GetPlayTimeRequest())
-        assert caught.value.reason == "unreachable"
-        reading = (await after.GetPlayTime(pb.GetPlayTimeRequest())).play_time
-        assert (reading.epoch, reading.running) == (2, True)
-        await site.open("t1", 1, 60_000)
-        await pause(70)
-        assert len(site.ended) == 1
-        await first.stop()
-        await second.stop()
-        third = site.clock()
-        await third.start()
-        await pause(1)
-        resumed = (await site.watch(third).GetPlayTime(pb.GetPlayTimeRequest())).play_time
-        assert resumed.play_time_ms >= reading.play_time_ms + 70_000
-        await third.stop()
 
     run(scenario)
 

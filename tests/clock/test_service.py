@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +25,9 @@ from gateway.settings import GatewaySettings
 from services.clock.__main__ import GATEWAY, TABLE
 from services.clock.adapters.databases import open_database
 from services.clock.adapters.store import SqlStore
-from services.clock.application.ports import SystemTime
-from services.clock.domain.play_time import Cause, Checkpoint, Outage
+from services.clock.application.ports import Kept, Outage, SystemTime, Terms
+from services.clock.domain.play_time import Cause, Checkpoint
+from services.clock.domain.shards import ALL
 from services.clock.main import DESCRIPTOR, build
 from services.clock.settings import ClockSettings
 from services.kit.calls import Call, LocalClient, RemoteClient, open_channel
@@ -80,21 +82,25 @@ class Surroundings:
 async def client(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Any]:
     """A client of a running clock that has three outages on record."""
     url = f"sqlite:///{tmp_path / 'magnate.db'}"
-    store = SqlStore(open_database(url))
-    held = await store.take_over()
+    store = SqlStore(
+        open_database(url), replica="before", terms=Terms(lease_ms=3_000, join_ms=0), timepiece=SystemTime()
+    )
+    await store.look((), None)
     past = [
         Outage(
-            outage_id=number, from_unix_ms=number * 10, to_unix_ms=number * 10 + 5, cause=Cause.HELD, given_back_ms=5
+            outage_id=number,
+            from_unix_ms=number * 10,
+            to_unix_ms=number * 10 + 5,
+            cause=Cause.HELD,
+            given_back_ms=5,
+            shards=(3, 4),
         )
         for number in (1, 2)
     ]
-    checkpoint = Checkpoint(
-        play_time_ms=3_600_000,
-        given_back_ms=10,
-        last_outage_id=2,
-        saved_at_unix_ms=SystemTime().now().unix_ms - 60_000,
-    )
-    await store.save(epoch=held.epoch, checkpoint=checkpoint, ended=past)
+    checkpoint = Checkpoint(play_time_ms=3_600_000, given_back_ms=10, uncounted_ms=60_000, cause=None)
+    await store.save([], past)
+    await store.give_back([Kept(shards=ALL, epoch=1, checkpoint=checkpoint)])
+    await store.leave()
     await store.close()
     surroundings = Surroundings()
     service = build(
@@ -131,16 +137,26 @@ async def test_readings_come_several_times_a_second(client: Any) -> None:
 
 async def test_outages_by_pages(client: Any) -> None:
     async with asyncio.timeout(10):
-        while not (await _play_time(client)).running:
+        while len((await client.ListOutages(pb.ListOutagesRequest())).outages) < 3:
             await asyncio.sleep(0.05)
+    while not (await client.ListOutages(pb.ListOutagesRequest(page_size=1))).outages[0].to_unix_ms:
+        await asyncio.sleep(0.05)
     first = await client.ListOutages(pb.ListOutagesRequest(page_size=2))
-    assert [(item.outage_id, item.cause) for item in first.outages] == [
-        (3, pb.OUTAGE_CAUSE_CLOCK_AWAY),
-        (2, pb.OUTAGE_CAUSE_HELD),
+    assert [(item.cause, list(item.shards)) for item in first.outages] == [
+        (pb.OUTAGE_CAUSE_CLOCK_AWAY, list(ALL)),
+        (pb.OUTAGE_CAUSE_HELD, [3, 4]),
     ]
     second = await client.ListOutages(pb.ListOutagesRequest(page_size=2, page_token=first.next_page_token))
     assert list(second.outages) == [
-        pb.Outage(outage_id=1, from_unix_ms=10, to_unix_ms=15, cause=pb.OUTAGE_CAUSE_HELD, given_back_ms=5)
+        pb.Outage(
+            outage_id=1,
+            shard=3,
+            from_unix_ms=10,
+            to_unix_ms=15,
+            cause=pb.OUTAGE_CAUSE_HELD,
+            given_back_ms=5,
+            shards=[3, 4],
+        )
     ]
     assert second.next_page_token == ""
 
@@ -178,7 +194,7 @@ async def test_unknown_table_has_nothing_left(client: Any) -> None:
             await asyncio.sleep(0.05)
     answer = await client.GetRemaining(pb.GetRemainingRequest(table_id="nowhere"))
     assert list(answer.remaining) == []
-    assert answer.play_time.play_time_ms >= 3_600_000
+    assert not answer.HasField("play_time")
 
 
 def test_settings_that_could_never_count_are_refused() -> None:
@@ -207,20 +223,29 @@ class ClockProcess:
         self._process: subprocess.Popen[bytes] | None = None
         self._channel = open_channel(f"127.0.0.1:{environ['MAGNATE_CLOCK_PORT']}")
 
+    def launch(self) -> None:
+        """Starts it."""
+        command = [sys.executable, "-m", "services.clock"]
+        self._process = subprocess.Popen(command, env=self._environ, stderr=subprocess.DEVNULL)
+        self.client = RemoteClient(DESCRIPTOR, self._channel)
+
     async def start(self) -> pb.PlayTime:
         """Returns once play time advances."""
-        command = [sys.executable, "-m", "services.clock"]
-        self._process = subprocess.Popen(command, env=self._environ, stderr=subprocess.DEVNULL)  # noqa: ASYNC220
-        self.client = RemoteClient(DESCRIPTOR, self._channel)
+        self.launch()
         async with asyncio.timeout(30):
             while not (reading := await _play_time(self.client)).running:
                 await asyncio.sleep(0.05)
         return reading
 
-    def end(self, number: signal.Signals) -> int:
-        """Sends the signal; the exit status."""
+    def tell(self, number: signal.Signals) -> None:
+        """Sends the signal."""
         assert self._process is not None
         self._process.send_signal(number)
+
+    def end(self, number: signal.Signals) -> int:
+        """Sends the signal; the exit status."""
+        self.tell(number)
+        assert self._process is not None
         return self._process.wait(timeout=20)
 
     async def close(self) -> None:
@@ -266,7 +291,7 @@ async def test_killed_process_keeps_what_was_left(postgres_url: str, redis_url: 
         await asyncio.sleep(1)
         resumed = await clock.start()
         passed_ms = (time.monotonic() - opened_s) * 1_000
-        assert resumed.epoch == reading.epoch + 1
+        assert resumed.epoch > reading.epoch
         assert resumed.given_back_ms >= 1_000
         # What passed is either play time or given back; a reading is extrapolated by at most a period.
         assert resumed.play_time_ms - reading.play_time_ms <= passed_ms - resumed.given_back_ms + 300
@@ -281,3 +306,75 @@ async def test_killed_process_keeps_what_was_left(postgres_url: str, redis_url: 
         await clock.close()
         await stream.close()
         await around.stop()
+
+
+async def test_stopped_process_is_replaced_and_fenced(postgres_url: str, redis_url: str) -> None:
+    """Given two processes that share the shards, when one is stopped the other serves all of them soon; what the first
+    one still says when it goes on is void, and then they share again."""
+    surroundings = Surroundings()
+    around = Service("around", ServiceSettings())
+    around.add_handler(GATEWAY, surroundings)
+    around.add_handler(TABLE, surroundings)
+    await around.start(0)
+    address = f"127.0.0.1:{around.port}"
+    environ = {
+        **os.environ,
+        "MAGNATE_DATABASE_URL": postgres_url,
+        "MAGNATE_REDIS_URL": redis_url,
+        "MAGNATE_TABLE_ADDRESS": address,
+        "MAGNATE_GATEWAY_ADDRESS": address,
+        "MAGNATE_CLOCK_TOKEN": TOKEN,
+        "MAGNATE_CLOCK_JOIN_MS": "0",
+    }
+    clocks = [ClockProcess({**environ, "MAGNATE_CLOCK_PORT": str(free_port())}) for _ in range(2)]
+    told: list[dict[int, pb.PlayTime]] = [{}, {}]
+    tasks: list[asyncio.Task[None]] = []
+    try:
+        for clock, readings in zip(clocks, told, strict=True):
+            clock.launch()
+            tasks.append(asyncio.create_task(_follow(clock.client, readings)))
+        await _until(lambda: all(_fresh(readings) == 32 for readings in told))
+        clocks[0].tell(signal.SIGSTOP)
+        await _until(lambda: _fresh(told[1]) == 64)
+        lost = {shard for shard, reading in told[0].items() if told[1][shard].epoch > reading.epoch}
+        assert len(lost) >= 32
+        before = {shard: told[1][shard].play_time_ms for shard in lost}
+        clocks[0].tell(signal.SIGCONT)
+        await _until(lambda: all(_fresh(readings) == 32 for readings in told))
+        highest = {
+            shard: max((readings[shard] for readings in told if shard in readings), key=lambda one: one.epoch)
+            for shard in lost
+        }
+        assert all(highest[shard].play_time_ms >= before_ms for shard, before_ms in before.items())
+        assert [clock.end(signal.SIGTERM) for clock in clocks] == [0, 0]
+    finally:
+        for task in tasks:
+            task.cancel()
+        for clock in clocks:
+            clock.tell(signal.SIGCONT)
+            await clock.close()
+        await around.stop()
+
+
+async def _follow(client: Any, readings: dict[int, pb.PlayTime]) -> None:
+    """Keeps the newest readings of a replica."""
+    while True:
+        with contextlib.suppress(ServiceError):
+            async with client.WatchPlayTime(pb.WatchPlayTimeRequest()) as answers:
+                async for answer in answers:
+                    for item in answer.play_times:
+                        for shard in ALL if answer.same_for_all else (item.shard,):
+                            readings[shard] = item
+        await asyncio.sleep(0.05)
+
+
+def _fresh(readings: dict[int, pb.PlayTime]) -> int:
+    """Shards whose play time advances by a reading of the last second."""
+    now_ms = time.time() * 1_000
+    return sum(reading.running and now_ms - reading.read_at_unix_ms < 1_000 for reading in readings.values())
+
+
+async def _until(done: Callable[[], bool]) -> None:
+    async with asyncio.timeout(60):
+        while not done():
+            await asyncio.sleep(0.05)

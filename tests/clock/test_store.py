@@ -1,9 +1,9 @@
-"""The clock's store, alike on SQLite and Postgres."""
+"""The clock's store, alike on SQLite and Postgres: leases with fencing, and the record of outages."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Iterable
 from pathlib import Path
 
 import pytest
@@ -12,9 +12,23 @@ import sqlalchemy as sa
 from services.clock.adapters import schema
 from services.clock.adapters.databases import Database, open_database
 from services.clock.adapters.store import SqlStore
-from services.clock.application.ports import FencedError, Held
-from services.clock.domain.play_time import Cause, Checkpoint, Outage
+from services.clock.application.ports import Kept, Outage, Taken, Terms
+from services.clock.domain.play_time import Cause, Checkpoint, Instant, Start
+from services.clock.domain.shards import ALL
 from services.kit.errors import ServiceError
+
+Make = Callable[..., SqlStore]
+LEASE_MS = 60_000
+
+
+class SetTime:
+    """Moments that a test sets. The store's own time on SQLite; on Postgres it changes nothing."""
+
+    def __init__(self) -> None:
+        self.unix_ms = 1_700_000_000_000
+
+    def now(self) -> Instant:
+        return Instant(mono_ns=0, unix_ms=self.unix_ms)
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
@@ -25,98 +39,191 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 
 @pytest.fixture
-async def store(url: str) -> AsyncIterator[SqlStore]:
-    store = SqlStore(open_database(url))
-    yield store
-    await store.close()
+def timepiece() -> SetTime:
+    return SetTime()
 
 
-def outage(outage_id: int) -> Outage:
+@pytest.fixture
+async def make(url: str, timepiece: SetTime) -> AsyncIterator[Make]:
+    """Makes the store as one replica has it."""
+    made: list[SqlStore] = []
+
+    def build(replica: str, *, lease_ms: int = LEASE_MS, join_ms: int = 0) -> SqlStore:
+        store = SqlStore(
+            open_database(url), replica=replica, terms=Terms(lease_ms=lease_ms, join_ms=join_ms), timepiece=timepiece
+        )
+        made.append(store)
+        return store
+
+    yield build
+    for store in made:
+        await store.close()
+
+
+def kept(shards: Iterable[int], epoch: int, play_time_ms: int, **changes: object) -> Kept:
+    values: dict[str, object] = {"given_back_ms": 5, "uncounted_ms": 0, "cause": None, **changes}
+    return Kept(shards=tuple(shards), epoch=epoch, checkpoint=Checkpoint(play_time_ms=play_time_ms, **values))  # type: ignore[arg-type]
+
+
+def outage(outage_id: int, *, shards: tuple[int, ...] = ALL) -> Outage:
     return Outage(
         outage_id=outage_id,
         from_unix_ms=1_700_000_000_000 + outage_id,
         to_unix_ms=1_700_000_009_000,
         cause=Cause.PROBE_LOST,
         given_back_ms=9_000,
+        shards=shards,
     )
 
 
-CHECKPOINT = Checkpoint(
-    play_time_ms=86_400_000_000, given_back_ms=18_000, last_outage_id=2, saved_at_unix_ms=1_700_000_000_000
-)
+async def test_the_first_replica_takes_all_shards(make: Make) -> None:
+    look = await make("a").look((), None)
+    assert look.taken == (Taken(shards=ALL, epoch=1, start=Start()),)
+    assert look.share == 64
 
 
-async def test_first_holder_begins_at_zero(store: SqlStore) -> None:
-    assert await store.take_over() == Held(epoch=1, checkpoint=Checkpoint())
+async def test_shards_are_shared_fairly_and_given_back(make: Make) -> None:
+    """A second replica gets what the first one gives back; a third has the shares go down."""
+    a, b, c = make("a"), make("b"), make("c")
+    await a.look((), None)
+    assert (await b.look((), None)).taken == ()
+    assert (await a.look(range(64), None)).share == 32
+    await a.give_back([kept(range(32, 64), 1, 7_000)])
+    [taken] = (await b.look((), None)).taken
+    assert (taken.shards, taken.epoch) == (tuple(range(32, 64)), 2)
+    assert (taken.start.play_time_ms, taken.start.given_back_ms) == (7_000, 5)
+    assert taken.start.away_ms is not None
+    assert 0 <= taken.start.away_ms < 10_000
+    assert (await c.look((), None)).share == 22
+    await b.leave()
+    assert (await a.look(range(32), None)).share == 32
 
 
-async def test_next_holder_goes_on_from_the_checkpoint_under_a_higher_epoch(url: str, store: SqlStore) -> None:
-    """IND-TIME-20."""
-    first = await store.take_over()
-    await store.save(epoch=first.epoch, checkpoint=CHECKPOINT, ended=[outage(1), outage(2)])
-    after_restart = SqlStore(open_database(url))
-    assert await after_restart.take_over() == Held(epoch=2, checkpoint=CHECKPOINT)
-    await after_restart.close()
+async def test_a_newcomer_is_counted_by_others_only_once_it_has_joined(make: Make) -> None:
+    """But what is free it has at once."""
+    a, b = make("a", join_ms=50_000), make("b", join_ms=50_000)
+    await a.look((), None)
+    await a.give_back([kept(range(60, 64), 1, 7_000)])
+    assert [item.shards for item in (await b.look((), None)).taken] == [(60, 61, 62, 63)]
+    assert (await a.look(range(60), None)).share == 64
 
 
-async def test_older_epoch_writes_nothing(url: str, store: SqlStore) -> None:
-    first = await store.take_over()
-    other = SqlStore(open_database(url))
-    second = await other.take_over()
-    with pytest.raises(FencedError):
-        await store.save(epoch=first.epoch, checkpoint=CHECKPOINT, ended=[outage(1)])
-    assert await store.list_outages(before_id=None, limit=10) == []
-    await other.save(epoch=second.epoch, checkpoint=CHECKPOINT, ended=[])
-    assert (await other.take_over()).checkpoint == CHECKPOINT
-    await other.close()
+async def test_a_lease_that_ran_out_is_taken_over_and_the_one_before_is_fenced(make: Make, timepiece: SetTime) -> None:
+    """IND-TIME-20: from the last checkpoint, under a higher epoch; what the one before still writes is refused."""
+    a, b = make("a", lease_ms=400), make("b", lease_ms=400)
+    await a.look((), None)
+    assert await a.save([kept(ALL, 1, 86_400_000_000)], []) == frozenset(range(64))
+    assert (await b.look((), None)).taken == ()
+    await asyncio.sleep(0.5)
+    timepiece.unix_ms += 500
+    unsure = await b.look((), None)
+    assert unsure.taken == ()
+    assert (await b.look((), unsure.unix_ms - 3_600_000)).taken == ()
+    [taken] = (await b.look((), unsure.unix_ms)).taken
+    assert (taken.shards, taken.epoch, taken.start.play_time_ms) == (ALL, 2, 86_400_000_000)
+    assert taken.start.away_ms is not None
+    assert 500 <= taken.start.away_ms < 20_000
+    assert await a.save([kept(ALL, 1, 86_400_009_000)], []) == frozenset()
+    await a.give_back([kept(ALL, 1, 86_400_009_000)])
+    assert await b.save([kept([0], 2, 86_400_000_100)], []) == frozenset({0})
 
 
-async def test_outages_newest_first_and_a_repeated_save_stores_each_once(store: SqlStore) -> None:
-    held = await store.take_over()
-    await store.save(epoch=held.epoch, checkpoint=CHECKPOINT, ended=[outage(1), outage(2)])
-    await store.save(epoch=held.epoch, checkpoint=CHECKPOINT, ended=[outage(1), outage(2), outage(3)])
-    assert await store.list_outages(before_id=None, limit=2) == [outage(3), outage(2)]
-    assert await store.list_outages(before_id=2, limit=2) == [outage(1)]
+async def test_a_holder_that_was_late_still_holds_what_nobody_took(make: Make, timepiece: SetTime) -> None:
+    a = make("a", lease_ms=200)
+    await a.look((), None)
+    await asyncio.sleep(0.3)
+    timepiece.unix_ms += 300
+    assert await a.save([kept([3], 1, 50), kept([4], 9, 50)], []) == frozenset({3})
 
 
-async def test_clocks_that_start_at_once_get_different_epochs(url: str) -> None:
-    stores = [SqlStore(open_database(url)) for _ in range(4)]
-    held = await asyncio.gather(*(store.take_over() for store in stores))
-    assert sorted(item.epoch for item in held) == [1, 2, 3, 4]
-    for store in stores:
-        await store.close()
+async def test_looks_at_once_give_each_shard_to_one(make: Make) -> None:
+    stores = [make(f"r{number}") for number in range(4)]
+    looks = await asyncio.gather(*(store.look((), None) for store in stores))
+    taken = [shard for look in looks for item in look.taken for shard in item.shards]
+    assert len(taken) == len(set(taken)) >= 40
 
 
-async def test_migrations_and_tables_of_the_code_agree(url: str) -> None:
+async def test_a_replica_that_starts_again_under_its_name_has_its_shards_at_once(make: Make) -> None:
+    await make("a").look((), None)
+    [again] = (await make("a").look((), None)).taken
+    assert (again.shards, again.epoch) == (ALL, 2)
+
+
+async def test_a_lease_of_before_the_stores_clock_was_set_back_is_over(make: Make, url: str) -> None:
+    """And nothing is given back for the time that there was twice."""
+    a, b = make("a"), make("b")
+    await a.look((), None)
+    await a.save([kept(ALL, 1, 1_000)], [])
     database = open_database(url)
-    store = SqlStore(database)
-    await store.take_over()
+    await database.run(_set_clock_back)
+    await database.close()
+    unsure = await b.look((), None)
+    [taken] = (await b.look((), unsure.unix_ms)).taken
+    assert (taken.shards, taken.start.play_time_ms, taken.start.away_ms) == (ALL, 1_000, 0)
+
+
+async def test_outages_newest_first_and_a_repeated_save_stores_each_once(make: Make) -> None:
+    store = make("a")
+    await store.look((), None)
+    await store.save([kept(ALL, 1, 1)], [outage(100), outage(200, shards=(3, 4, 9))])
+    await store.save([], [outage(100), outage(200, shards=(3, 4, 9)), outage(300)])
+    assert await store.list_outages(before_id=None, limit=2) == [outage(300), outage(200, shards=(3, 4, 9))]
+    assert await store.list_outages(before_id=200, limit=2) == [outage(100)]
+
+
+async def test_what_lasts_is_listed_before_all_that_ended(make: Make) -> None:
+    """By cause and begin; shards that nobody holds are without a clock."""
+    store = make("a")
+    await store.look((), None)
+    running = kept({*range(60)} - {7, 9}, 1, 1)
+    standing = kept([7, 9], 1, 1, uncounted_ms=90_000, cause=Cause.HELD)
+    await store.save([running, standing], [outage(100)])
+    await store.give_back([kept(range(60, 64), 1, 1)])
+    found = await store.list_outages(before_id=None, limit=9)
+    assert [(item.outage_id, item.cause, item.shards, item.to_unix_ms) for item in found] == [
+        (0, Cause.CLOCK_AWAY, (60, 61, 62, 63), 0),
+        (0, Cause.HELD, (7, 9), 0),
+        (100, Cause.PROBE_LOST, ALL, 1_700_000_009_000),
+    ]
+    assert 89_000 < found[0].from_unix_ms - found[1].from_unix_ms < 100_000
+
+
+async def test_migrations_and_tables_of_the_code_agree(url: str, make: Make) -> None:
+    await make("a").look((), None)
+    database = open_database(url)
     assert await database.run(_differences) == []
-    await store.close()
+    await database.close()
 
 
-async def test_unreachable_store_says_so() -> None:
-    store = SqlStore(open_database("postgresql://nobody@127.0.0.1:1/none"))
+async def test_unreachable_store_says_so(timepiece: SetTime) -> None:
+    database = open_database("postgresql://nobody@127.0.0.1:1/none")
+    store = SqlStore(database, replica="a", terms=Terms(lease_ms=LEASE_MS, join_ms=0), timepiece=timepiece)
     with pytest.raises(ServiceError) as caught:
-        await store.take_over()
+        await store.look((), None)
     assert caught.value.reason == "unreachable"
     await store.close()
 
 
-async def test_failed_work_leaves_nothing(url: str) -> None:
+async def test_failed_work_leaves_nothing(url: str, make: Make) -> None:
+    store = make("a")
+    await store.look((), None)
     database: Database = open_database(url)
-    store = SqlStore(database)
-    held = await store.take_over()
 
     def spoil(connection: sa.Connection) -> None:
-        connection.execute(sa.update(schema.play_time).values(play_time_ms=5))
+        connection.execute(sa.update(schema.shards).values(play_time_ms=5, holder=""))
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
         await database.run(spoil)
-    assert held.checkpoint.play_time_ms == 0
-    assert (await store.take_over()).checkpoint.play_time_ms == 0
-    await store.close()
+    await store.leave()
+    assert [item.start.play_time_ms for item in (await store.look((), None)).taken] == [0]
+    await database.close()
+
+
+def _set_clock_back(connection: sa.Connection) -> None:
+    """By an hour, as the rows see it."""
+    for table, names in ((schema.shards, ("lease_until_ms", "saved_at_ms")), (schema.replicas, ("seen_at_ms",))):
+        connection.execute(sa.update(table).values({name: table.c[name] + 3_600_000 for name in names}))
 
 
 def _differences(connection: sa.Connection) -> list[str]:

@@ -187,7 +187,7 @@ class WholeSite:
         service = await build_table(
             settings,
             rules_client=self._rules_for_table,
-            find_clock=lambda: self._clock_for_table,
+            clocks=OneReplica(lambda: self._clock_for_table),
             stream=Outlet(self._stream, self._switches["stream"], dead),
             database=TableDatabase(f"sqlite:///{self._folder / 'tables.db'}", self._switches["store"], dead),
             wall=self._wall,
@@ -206,7 +206,7 @@ class WholeSite:
             table_client=self.table,
             submit=self.table.Submit,
             rules_client=self._rules_for_gateway,
-            clock_client=self._clock_for_gateway,
+            clocks=OneReplica(lambda: self._clock_for_gateway),
             stream=self._stream,
             now_s=asyncio.get_running_loop().time,
             with_web=False,

@@ -21,7 +21,7 @@ from magnate.table.v1 import table_service_pb2 as table_pb
 
 from gateway.main import DESCRIPTOR, Gateway, build
 from gateway.settings import GatewaySettings
-from services.kit.calls import Call, LocalClient, RemoteClient, Stream, open_channel
+from services.kit.calls import Call, LocalClient, OneReplica, RemoteClient, Stream, open_channel
 from services.kit.errors import ServiceError
 from services.kit.streams_memory import MemoryStream
 from services.kit.telemetry import Telemetry
@@ -185,7 +185,7 @@ async def running_site(
         submit=table_client.Submit,
         rules_client=FakeRules(),
         bots_client=FakeBots(),
-        clock_client=clock_client,
+        clocks=OneReplica(lambda: clock_client),
         stream=stream,
         telemetry=telemetry,
     )

@@ -15,6 +15,7 @@ from magnate.table.v1 import table_service_pb2 as pb
 
 from services.clock.adapters.databases import open_database as open_clock_database
 from services.clock.adapters.store import SqlStore as ClockStore
+from services.clock.application.ports import SystemTime, Terms
 from services.kit.calls import LocalClient
 from services.rules.main import DESCRIPTOR as RULES
 from services.rules.main import build_handler
@@ -87,9 +88,14 @@ async def test_lobbies_bots_and_play_time_of_an_earlier_program_are_taken_over(n
     turns = (await tables.client.ListBotTurns(pb.ListBotTurnsRequest())).turns
     assert [(turn.table_id, turn.seq) for turn in turns] == [(facts["bots"]["table_id"], facts["bots"]["last_seq"])]
     await tables.close()
-    clock = ClockStore(open_clock_database(store_url))
-    held = await clock.take_over()
-    assert held.checkpoint.play_time_ms == facts["play_time_ms"]
+    clock = ClockStore(
+        open_clock_database(store_url),
+        replica="new",
+        terms=Terms(lease_ms=3_000, join_ms=0),
+        timepiece=SystemTime(),
+    )
+    [taken] = (await clock.look((), None)).taken
+    assert (taken.shards, taken.start.play_time_ms) == (tuple(range(64)), facts["play_time_ms"])
     assert [outage.given_back_ms for outage in await clock.list_outages(before_id=None, limit=9)] == [1_500]
     await clock.close()
 

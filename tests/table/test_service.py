@@ -20,7 +20,7 @@ from magnate.table.v1 import table_service_pb2 as pb
 
 import services.rules.main
 from services.kit.batches import BatchCaller
-from services.kit.calls import RemoteClient, open_channel
+from services.kit.calls import OneReplica, RemoteClient, open_channel
 from services.kit.errors import ServiceError
 from services.kit.server import Service
 from services.kit.streams import Batch, EventStream
@@ -93,7 +93,7 @@ async def _embedded(folder: Path) -> AsyncIterator[Running]:
     table = await build(
         TableSettings(database_url=f"sqlite:///{folder}/t.db"),
         rules_client=rules.local(services.rules.main.DESCRIPTOR),
-        find_clock=StandingClock,
+        clocks=OneReplica(StandingClock),
         stream=stream,
     )
     await table.start()
@@ -112,7 +112,7 @@ async def _distributed(postgres_url: str, redis_url: str) -> AsyncIterator[Runni
     table: Service = await build(
         TableSettings(database_url=postgres_url),
         rules_client=rules_client,
-        find_clock=StandingClock,
+        clocks=OneReplica(StandingClock),
         stream=stream,
         applier=applier,
     )
@@ -182,7 +182,7 @@ async def test_refusals_look_alike_in_both_modes(running: Running) -> None:
 
 async def test_play_time_follows_the_clock_again_after_a_loss() -> None:
     clock = StandingClock()
-    play_time = ClockPlayTime(lambda: clock, SystemWall())
+    play_time = ClockPlayTime(OneReplica(lambda: clock), SystemWall())
     assert play_time.now_ms(7) is None
     task = asyncio.create_task(play_time.run())
     async with asyncio.timeout(5):
@@ -198,7 +198,7 @@ async def test_play_time_follows_the_clock_again_after_a_loss() -> None:
 
 
 async def test_readings_of_single_shards_keep_apart() -> None:
-    play_time = ClockPlayTime(StandingClock, SystemWall())
+    play_time = ClockPlayTime(OneReplica(StandingClock), SystemWall())
     readings = [clock_pb.PlayTime(shard=shard, play_time_ms=shard * 100, epoch=1, running=False) for shard in (3, 5)]
     play_time.follow(clock_pb.WatchPlayTimeResponse(play_times=readings))
     assert [play_time.now_ms(shard) for shard in (3, 4, 5)] == [300, None, 500]
@@ -206,14 +206,14 @@ async def test_readings_of_single_shards_keep_apart() -> None:
 
 async def test_the_first_reading_is_waited_for() -> None:
     """Who comes before it gets it once it is there; without one, soon an end."""
-    play_time = ClockPlayTime(StandingClock, SystemWall())
+    play_time = ClockPlayTime(OneReplica(StandingClock), SystemWall())
     waiting = asyncio.create_task(play_time.first_ms(3))
     await asyncio.sleep(0.02)
     assert not waiting.done()
     reading = clock_pb.PlayTime(play_time_ms=700, epoch=1, running=False)
     play_time.follow(clock_pb.WatchPlayTimeResponse(play_times=[reading], same_for_all=True))
     assert await waiting == 700
-    assert await ClockPlayTime(StandingClock, SystemWall()).first_ms(3) is None
+    assert await ClockPlayTime(OneReplica(StandingClock), SystemWall()).first_ms(3) is None
 
 
 async def test_rules_that_are_away_are_reported() -> None:

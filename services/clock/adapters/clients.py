@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Collection, Sequence
 from typing import Protocol
 
 from google.protobuf.message import DecodeError
@@ -54,11 +54,11 @@ class TableCalls:
         self._client = client
         self._expire_limit_ms = expire_limit_ms
 
-    async def list_deadlines(self, page_token: str) -> DeadlinePage:
-        request = table_service_pb2.ListDeadlinesRequest(page_token=page_token, page_size=_PAGE_SIZE)
+    async def list_deadlines(self, shards: Collection[int], page_token: str) -> DeadlinePage:
+        request = table_service_pb2.ListDeadlinesRequest(shards=shards, page_token=page_token, page_size=_PAGE_SIZE)
         response = await self._client.ListDeadlines(request, timeout_ms=_LIST_LIMIT_MS)
         tables = tuple(
-            InForce(table.table_id, table.seq, deadlines_of(table.deadlines), table.grace_ms)
+            InForce(table.shard, table.table_id, table.seq, deadlines_of(table.deadlines), table.grace_ms)
             for table in response.tables
         )
         return DeadlinePage(tables, response.next_page_token)
@@ -91,30 +91,30 @@ class GatewayProbes:
 
 
 class StreamUpdates:
-    """Updates, from the event stream of all shards."""
+    """Updates, from the event stream; its topics are `shard:0` to `shard:63`."""
 
-    def __init__(self, stream: EventStream, *, topics: Sequence[str]) -> None:
+    def __init__(self, stream: EventStream) -> None:
         self._stream = stream
-        self._topics = topics
 
-    async def follow(self) -> AsyncIterator[InForce | Gap]:
-        subscription = await self._stream.subscribe(self._topics, gather_ms=_GATHER_MS)
+    async def follow(self, shards: Collection[int]) -> AsyncGenerator[InForce | Gap, None]:
+        topics = {f"shard:{shard}": shard for shard in sorted(shards)}
+        subscription = await self._stream.subscribe(list(topics), gather_ms=_GATHER_MS)
         try:
-            yield Gap("the first look")
+            yield Gap(None, "the first look")
             async for item in subscription:
                 if isinstance(item, Lagged):
-                    yield Gap(item.reason)
+                    yield Gap(topics[item.topic], item.reason)
                     continue
                 for entry in item.entries:
-                    news = parse_update(entry.payload)
+                    news = parse_update(topics[item.topic], entry.payload)
                     if news is not None:
                         yield news
         finally:
             await subscription.close()
 
 
-def parse_update(payload: bytes) -> InForce | None:
-    """What a message of the stream says of deadlines; None for one that is no update."""
+def parse_update(shard: int, payload: bytes) -> InForce | None:
+    """What a message of a shard's topic says of deadlines; None for one that is no update."""
     try:
         message = table_pb2.StreamMessage.FromString(payload)
         if not message.HasField("update"):
@@ -124,7 +124,7 @@ def parse_update(payload: bytes) -> InForce | None:
         _log.warning("message_malformed", size_bytes=len(payload))
         return None
     in_force = () if update.game_over else deadlines_of(update.deadlines)
-    return InForce(update.table_id, update.last_seq, in_force)
+    return InForce(shard, update.table_id, update.last_seq, in_force)
 
 
 def deadlines_of(deadlines: Sequence[decision_pb2.Deadline]) -> tuple[Deadline, ...]:

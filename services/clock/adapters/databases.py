@@ -91,6 +91,14 @@ class PostgresDatabase:
         await self._engine.dispose()
 
 
+def now_ms(connection: sa.Connection, unix_ms: int) -> int:
+    """The store's time, which all replicas share: that of Postgres, on SQLite the given one of this process."""
+    if connection.dialect.name == "sqlite":
+        return unix_ms
+    moment = sa.text("SELECT CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint)")
+    return int(connection.execute(moment).scalar_one())
+
+
 def _prepare_sqlite(connection: Any, _record: Any) -> None:
     cursor = connection.cursor()
     cursor.execute("PRAGMA journal_mode=WAL")

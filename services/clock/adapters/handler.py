@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
 
 import grpc
 from magnate.clock.v1 import clock_service_pb2 as pb
 
 from services.clock.application.clock import Clock
-from services.clock.domain.play_time import Cause, Outage, Reading
+from services.clock.application.ports import Outage
+from services.clock.application.readings import Told
+from services.clock.domain.play_time import Cause
+from services.clock.domain.shards import ALL, SHARDS
 from services.kit.calls import Call
 from services.kit.errors import ServiceError
 
@@ -23,51 +26,66 @@ _CAUSES = {
 
 
 class ClockHandler:
-    """Tells play time, what is left of deadlines, and what did not count. UNAVAILABLE unreachable: another clock
-    holds the shards, or none does yet."""
+    """Tells play time and what is left of deadlines, of the shards that this replica holds, and what did not count.
+    UNAVAILABLE unreachable: it does not hold the shard."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
+        self._encoded: tuple[Sequence[Told], bytes] = ((), b"")
 
     async def GetPlayTime(self, request: pb.GetPlayTimeRequest, call: Call) -> pb.GetPlayTimeResponse:
-        return pb.GetPlayTimeResponse(play_time=_play_time(self._read(), request.shard))
-
-    async def WatchPlayTime(
-        self, request: pb.WatchPlayTimeRequest, call: Call
-    ) -> AsyncIterator[pb.WatchPlayTimeResponse]:
-        async with aclosing(self._clock.readings.watch(until=call.draining)) as readings:
-            async for reading in readings:
-                yield pb.WatchPlayTimeResponse(play_times=[_play_time(reading, 0)], same_for_all=True)
-        if not call.draining.is_set():
+        told = self._clock.read(request.shard)
+        if told is None:
             raise _not_holder()
+        return pb.GetPlayTimeResponse(play_time=_play_time(request.shard, told))
+
+    async def WatchPlayTime(self, request: pb.WatchPlayTimeRequest, call: Call) -> AsyncIterator[bytes]:
+        wanted = frozenset(request.shards) or frozenset(ALL)
+        async with aclosing(self._clock.readings.watch(until=call.draining)) as readings:
+            async for told in readings:
+                if message := self._encode(told, wanted):
+                    yield message
 
     async def GetRemaining(self, request: pb.GetRemainingRequest, call: Call) -> pb.GetRemainingResponse:
-        reading = self._read()
-        remaining = [
-            pb.Remaining(deadline_id=item.deadline_id, left_ms=item.left_ms)
-            for item in self._clock.left(request.table_id)
-        ]
-        return pb.GetRemainingResponse(remaining=remaining, play_time=_play_time(reading, 0))
+        found = self._clock.left(request.table_id)
+        if found is None:
+            if len(self._clock.held()) < SHARDS:
+                raise _not_holder()
+            return pb.GetRemainingResponse()
+        told, left = found
+        remaining = [pb.Remaining(deadline_id=item.deadline_id, left_ms=item.left_ms) for item in left]
+        return pb.GetRemainingResponse(remaining=remaining, play_time=_play_time(min(told.shards), told))
 
     async def ListOutages(self, request: pb.ListOutagesRequest, call: Call) -> pb.ListOutagesResponse:
         size = min(request.page_size or _PAGE_SIZE, _LARGEST_PAGE)
         found = await self._clock.list_outages(before_id=_before_id(request.page_token), limit=size + 1)
         page = found[:size]
+        last_id = next((item.outage_id for item in reversed(page) if item.outage_id), 0)
         return pb.ListOutagesResponse(
             outages=[_outage(item) for item in page],
-            next_page_token=str(page[-1].outage_id) if len(found) > size else "",
+            next_page_token=str(last_id) if len(found) > size and last_id else "",
         )
 
-    def _read(self) -> Reading:
-        reading = self._clock.read()
-        if reading is None:
-            raise _not_holder()
-        return reading
+    def _encode(self, told: Sequence[Told], wanted: frozenset[int]) -> bytes:
+        """The message of these readings; built once for all who watch everything."""
+        if len(wanted) < SHARDS:
+            return _readings(told, wanted)
+        if self._encoded[0] is not told:
+            self._encoded = (told, _readings(told, wanted))
+        return self._encoded[1]
+
+
+def _readings(told: Sequence[Told], wanted: frozenset[int]) -> bytes:
+    """One reading for each shard; a single one where it is that of all that were asked for."""
+    if len(told) == 1 and told[0].shards >= wanted:
+        return pb.WatchPlayTimeResponse(play_times=[_play_time(0, told[0])], same_for_all=True).SerializeToString()
+    found = sorted(((shard, item) for item in told for shard in item.shards & wanted), key=lambda pair: pair[0])
+    return pb.WatchPlayTimeResponse(play_times=[_play_time(shard, item) for shard, item in found]).SerializeToString()
 
 
 def _not_holder() -> ServiceError:
     return ServiceError(
-        grpc.StatusCode.UNAVAILABLE, "unreachable", "this clock does not hold the shards", retry_after_ms=500
+        grpc.StatusCode.UNAVAILABLE, "unreachable", "this clock does not hold the shard", retry_after_ms=500
     )
 
 
@@ -81,7 +99,8 @@ def _before_id(page_token: str) -> int | None:
     return int(page_token)
 
 
-def _play_time(reading: Reading, shard: int) -> pb.PlayTime:
+def _play_time(shard: int, told: Told) -> pb.PlayTime:
+    reading = told.reading
     return pb.PlayTime(
         shard=shard,
         play_time_ms=reading.play_time_ms,
@@ -90,14 +109,17 @@ def _play_time(reading: Reading, shard: int) -> pb.PlayTime:
         running=reading.running,
         valid_for_ms=reading.valid_for_ms,
         given_back_ms=reading.given_back_ms,
+        cause=_CAUSES[reading.cause] if reading.cause is not None else pb.OUTAGE_CAUSE_UNSPECIFIED,
     )
 
 
 def _outage(outage: Outage) -> pb.Outage:
     return pb.Outage(
         outage_id=outage.outage_id,
+        shard=outage.shards[0],
         from_unix_ms=outage.from_unix_ms,
         to_unix_ms=outage.to_unix_ms,
         cause=_CAUSES[outage.cause],
         given_back_ms=outage.given_back_ms,
+        shards=outage.shards,
     )

@@ -1,4 +1,4 @@
-"""The clock of all shards that share a database: takes them over, and runs until it is stopped or fenced."""
+"""A replica of the clock: takes its share of the shards and moves their play time until it is stopped."""
 
 from __future__ import annotations
 
@@ -8,19 +8,16 @@ from typing import Any
 
 from services.clock.application.firer import Firer
 from services.clock.application.follower import Follower
+from services.clock.application.holding import Holding
 from services.clock.application.instruments import Instruments
 from services.clock.application.keeper import Keeper
-from services.clock.application.ports import FencedError, Held, Lease, Probes, Store, Tables, Timepiece, Updates
+from services.clock.application.ports import Leases, Outage, Outages, Probes, Tables, Timepiece, Updates
 from services.clock.application.prober import Prober
-from services.clock.application.readings import Readings
-from services.clock.application.state import Pace, State
-from services.clock.domain.deadlines import Deadlines, Left
-from services.clock.domain.play_time import Outage, PlayTime, Reading, Rhythm
-from services.kit.errors import ServiceError
-from services.kit.logs import get_log
-
-_log = get_log(__name__)
-_TAKE_OVER_REST_S = 0.5
+from services.clock.application.readings import Readings, Told
+from services.clock.application.records import Records
+from services.clock.application.state import Pace, Shard, State
+from services.clock.domain.deadlines import Left
+from services.clock.domain.play_time import Instant
 
 
 class Clock:
@@ -29,102 +26,88 @@ class Clock:
     def __init__(
         self,
         *,
+        replica: str,
         pace: Pace,
         timepiece: Timepiece,
-        lease: Lease,
-        store: Store,
+        leases: Leases,
+        outages: Outages,
         tables: Tables,
         probes: Probes,
         updates: Updates,
         instruments: Instruments,
     ) -> None:
-        self._pace = pace
-        self._timepiece = timepiece
-        self._lease = lease
-        self._store = store
-        self._tables = tables
-        self._probes = probes
-        self._updates = updates
-        self._instruments = instruments
-        self._state: State | None = None
+        self._outages = outages
         self.readings = Readings()
-        instruments.watch(
-            armed=lambda: len(self._state.deadlines) if self._state else 0,
-            play_time_ms=lambda: self._state.play_time.play_time_ms if self._state else 0,
-            running=lambda: self._state is not None and self._state.play_time.running,
+        self._state = state = State(
+            pace=pace,
+            timepiece=timepiece,
+            readings=self.readings,
+            records=Records(instruments),
+            instruments=instruments,
         )
-
-    @property
-    def holds(self) -> bool:
-        """Whether this clock holds the shards, so that its readings mean something."""
-        return self._state is not None
+        self._follower = Follower(state, tables, updates)
+        self._holding = Holding(state, leases, on_change=self._follower.shards_changed)
+        self._keeper = Keeper(state, leases, on_lost=self._holding.lost)
+        self._firer = Firer(state, tables)
+        self._prober = Prober(
+            state, probes, replica=replica, on_advance=self._advanced, on_outage=self._follower.want_list
+        )
+        instruments.watch(
+            armed=state.armed,
+            play_time_ms=lambda: max((band.play_time.play_time_ms for band in state.bands), default=0),
+            held=lambda: len(state.shards),
+            standing=lambda: sum(len(band.shards) for band in state.bands if not band.play_time.running),
+        )
 
     async def run(self) -> None:
-        """Until it is cancelled, or another clock has taken over (then it returns and holds nothing)."""
-        held = await self._take_over()
-        state = self._begin(held)
-        keeper = Keeper(state, self._store)
-        firer = Firer(state, self._tables)
-        follower = Follower(state, self._tables, self._updates)
-        prober = Prober(state, self._probes, on_advance=firer.fire_due, on_outage=follower.want_list)
+        """Until it is cancelled; then its shards are free at once."""
         try:
-            await _all(follower.follow(), follower.relist(), prober.run(), keeper.run())
-        except FencedError:
-            _log.error("fenced", epoch=held.epoch)
+            await _all(
+                self._follower.follow(),
+                self._follower.relist(),
+                self._prober.run(),
+                self._keeper.run(),
+                self._holding.run(),
+            )
         finally:
-            firer.close()
-            self._state = None
-            self.readings.close()
-            try:
-                await keeper.save_last()
-            except FencedError:
-                _log.info("left_to_another", epoch=held.epoch)
+            self._firer.close()
+            await self._keeper.save_last()
+            await self._holding.leave()
 
-    def read(self) -> Reading | None:
-        """Play time now; None while this clock does not hold the shards."""
-        return None if self._state is None else self._state.read()
+    def takes_part(self) -> bool:
+        """Whether this replica is counted when the shards are shared, though there may be none left for it."""
+        return self._holding.takes_part()
 
-    def left(self, table_id: str) -> list[Left]:
-        """Play time left of the deadlines of a table."""
-        state = self._state
-        return [] if state is None else state.deadlines.left(table_id, state.read().play_time_ms)
+    def held(self) -> frozenset[int]:
+        """The shards that this replica holds."""
+        return frozenset(self._state.shards)
+
+    def read(self, shard: int) -> Told | None:
+        """Play time of a shard now; None while this replica does not hold it."""
+        held = self._state.shards.get(shard)
+        return None if held is None else _told(shard, held, self._state.timepiece.now())
+
+    def left(self, table_id: str) -> tuple[Told, list[Left]] | None:
+        """Play time left of the deadlines of a table, at a reading of its shard; None if none of it is known here."""
+        now = self._state.timepiece.now()
+        for number, shard in self._state.shards.items():
+            told = _told(number, shard, now)
+            left = shard.deadlines.left(table_id, told.reading.play_time_ms)
+            if left:
+                return told, left
+        return None
 
     async def list_outages(self, *, before_id: int | None, limit: int) -> list[Outage]:
-        """Outages, newest first, the one that lasts included."""
-        newest: list[Outage] = []
-        if self._state is not None:
-            newest = list(self._state.unsaved)
-            if self._state.play_time.open_outage is not None:
-                newest.append(self._state.play_time.open_outage)
-        found = {item.outage_id: item for item in await self._store.list_outages(before_id=before_id, limit=limit)}
-        found.update({item.outage_id: item for item in newest if before_id is None or item.outage_id < before_id})
-        return [found[outage_id] for outage_id in sorted(found, reverse=True)][:limit]
+        """Outages of all shards, newest first, those that last before all others."""
+        return await self._outages.list_outages(before_id=before_id, limit=limit)
 
-    async def _take_over(self) -> Held:
-        while True:
-            try:
-                held = await self._lease.take_over()
-            except ServiceError as error:
-                _log.warning("take_over_failed", reason=error.reason, why=error.message)
-                await asyncio.sleep(_TAKE_OVER_REST_S)
-            else:
-                _log.info("taken_over", epoch=held.epoch, play_time_ms=held.checkpoint.play_time_ms)
-                return held
+    def _advanced(self) -> None:
+        self._firer.fire_due()
+        self._keeper.advanced()
 
-    def _begin(self, held: Held) -> State:
-        pace = self._pace
-        rhythm = Rhythm(period_ms=pace.probe_period_ms, longest_gap_ms=pace.longest_gap_ms)
-        now = self._timepiece.now()
-        self._state = State(
-            pace=pace,
-            timepiece=self._timepiece,
-            play_time=PlayTime(epoch=held.epoch, start=held.checkpoint, rhythm=rhythm, now=now),
-            deadlines=Deadlines(retry_ms=pace.retry_ms),
-            readings=self.readings,
-            instruments=self._instruments,
-        )
-        self.readings.publish(self._state.play_time.read(now))
-        return self._state
+
+def _told(number: int, shard: Shard, now: Instant) -> Told:
+    return Told(frozenset({number}), shard.play_time.read(now))
 
 
 async def _all(*parts: Coroutine[Any, Any, None]) -> None:

@@ -32,13 +32,27 @@ class Instruments:
             "magnate_clock_given_back_milliseconds_total", unit="ms", description="time given back, by cause"
         )
 
-    def watch(self, *, armed: Callable[[], int], play_time_ms: Callable[[], int], running: Callable[[], bool]) -> None:
+    def watch(
+        self,
+        *,
+        armed: Callable[[], int],
+        play_time_ms: Callable[[], int],
+        held: Callable[[], int],
+        standing: Callable[[], int],
+    ) -> None:
         """Reads these whenever metrics are collected."""
         meter = self.telemetry.meter
         for name, unit, description, value in (
             ("magnate_clock_deadlines_armed", "", "deadlines in force", armed),
-            ("magnate_clock_play_time_milliseconds", "ms", "play time", play_time_ms),
-            ("magnate_clock_running", "", "1 while play time advances, 0 while it stands still", running),
+            ("magnate_clock_play_time_milliseconds", "ms", "play time of the shard that is furthest", play_time_ms),
+            ("magnate_clock_shards_held", "", "shards that this replica holds, of 64", held),
+            ("magnate_clock_shards_standing", "", "shards held whose play time stands still", standing),
+            (
+                "magnate_clock_running",
+                "",
+                "1 while play time of all shards held advances, 0 while it stands still or none is held",
+                lambda: int(held() > 0 and standing() == 0),
+            ),
         ):
             meter.create_observable_gauge(name, callbacks=[_reader(value)], unit=unit, description=description)
 

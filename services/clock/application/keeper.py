@@ -1,12 +1,14 @@
-"""Stores play time as it advances."""
+"""Stores play time as it advances, and so renews the leases."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable, Collection
+from contextlib import suppress
 
-from services.clock.application.ports import Store
+from services.clock.application.ports import Leases
 from services.clock.application.state import State
-from services.clock.domain.play_time import Checkpoint
+from services.clock.domain.play_time import NS_PER_MS
 from services.kit.errors import ServiceError
 from services.kit.logs import get_log
 
@@ -15,22 +17,33 @@ _LAST_SAVE_S = 2.0
 
 
 class Keeper:
-    """Writes a checkpoint now and then, only when something changed, with the outages that ended since."""
+    """Writes checkpoints of all shards held at once: whenever play time has advanced, and now and then while it stands.
+    `on_lost` is told the shards that others have taken."""
 
-    def __init__(self, state: State, store: Store) -> None:
+    def __init__(self, state: State, leases: Leases, *, on_lost: Callable[[Collection[int]], None]) -> None:
         self._state = state
-        self._store = store
-        self._saved: Checkpoint | None = None
+        self._leases = leases
+        self._on_lost = on_lost
+        self._advanced = asyncio.Event()
         self._failing = False
 
+    def advanced(self) -> None:
+        """There is something to store."""
+        self._advanced.set()
+
     async def run(self) -> None:
-        """Until it is cancelled. Raises FencedError when another clock has taken over."""
+        """Until it is cancelled."""
+        pace = self._state.pace
         while True:
-            await asyncio.sleep(self._state.pace.checkpoint_ms / 1000)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(pace.renew_ms / 1000):
+                    await self._advanced.wait()
+            self._advanced.clear()
             await self.save()
+            await asyncio.sleep(pace.checkpoint_ms / 1000)
 
     async def save_last(self) -> None:
-        """Once more before the end, as far as the store answers in a short time. Raises FencedError."""
+        """Once more before the end, as far as the store answers in a short time."""
         try:
             async with asyncio.timeout(_LAST_SAVE_S):
                 await self.save()
@@ -38,19 +51,32 @@ class Keeper:
             _log.warning("last_checkpoint_lost")
 
     async def save(self) -> None:
-        """Stores what there is; a failure is logged and made good by the next time. Raises FencedError."""
-        play_time = self._state.play_time
-        checkpoint = play_time.checkpoint(self._state.timepiece.now())
-        ended = tuple(self._state.unsaved)
-        if not ended and self._saved is not None and checkpoint.play_time_ms == self._saved.play_time_ms:
+        """Stores what there is; a failure is logged and made good by the next time."""
+        asked = self._state.timepiece.now()
+        kept = [band.kept(asked) for band in self._state.bands]
+        ended = tuple(self._state.records.unsaved)
+        if not kept and not ended:
             return
         try:
-            await self._store.save(epoch=play_time.epoch, checkpoint=checkpoint, ended=ended)
+            still_held = await self._leases.save(kept, ended)
         except ServiceError as error:
             if not self._failing:
                 _log.warning("checkpoint_failed", reason=error.reason, why=error.message)
             self._failing = True
             return
         self._failing = False
-        self._saved = checkpoint
-        del self._state.unsaved[: len(ended)]
+        del self._state.records.unsaved[: len(ended)]
+        lease_end_ns = asked.mono_ns + self._state.pace.fresh_ms * NS_PER_MS
+        saved = {(number, item.epoch) for item in kept for number in item.shards}
+        for band in self._state.bands:
+            if all(number in still_held and (number, band.play_time.epoch) in saved for number in band.shards):
+                band.leased_until_ns = max(band.leased_until_ns, lease_end_ns)
+        lost = [
+            number
+            for number, epoch in saved
+            if number not in still_held
+            and number in self._state.shards
+            and self._state.shards[number].play_time.epoch == epoch
+        ]
+        if lost:
+            self._on_lost(lost)

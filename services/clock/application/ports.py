@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Collection, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Protocol
 
 from services.clock.domain.deadlines import Deadline
-from services.clock.domain.play_time import Checkpoint, Instant, Outage
+from services.clock.domain.play_time import Cause, Checkpoint, Instant, Start
 
 
 class Timepiece(Protocol):
@@ -18,40 +18,93 @@ class Timepiece(Protocol):
     def now(self) -> Instant: ...
 
 
+# Where the system has a monotonic clock that goes on while the machine is suspended, leases run out in that time too.
+_MONOTONIC = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+
+
 class SystemTime:
     """The machine's clocks."""
 
     def now(self) -> Instant:
-        return Instant(mono_ns=time.monotonic_ns(), unix_ms=time.time_ns() // 1_000_000)
-
-
-class FencedError(Exception):
-    """Somebody else holds the shards now, under a higher epoch."""
+        return Instant(mono_ns=time.clock_gettime_ns(_MONOTONIC), unix_ms=time.time_ns() // 1_000_000)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Held:
-    """What the holder of the shards begins with: its epoch, and the last checkpoint of any epoch before."""
+class Outage:
+    """A stretch that did not count, on record once for all shards that it concerned, in milliseconds of Unix time of
+    the store. While it lasts its id is 0, and so are its end and what it has given back."""
 
+    outage_id: int
+    from_unix_ms: int
+    to_unix_ms: int
+    cause: Cause
+    given_back_ms: int
+    shards: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Taken:
+    """Shards that this replica holds from now on, under an epoch that is higher than any before."""
+
+    shards: tuple[int, ...]
+    epoch: int
+    start: Start
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kept:
+    """What a replica stores of shards that it holds, whose counters are the same."""
+
+    shards: tuple[int, ...]
     epoch: int
     checkpoint: Checkpoint
 
 
-class Lease(Protocol):
-    """The right to move play time. Taking over raises the epoch, and refuses whatever an older one still writes."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Look:
+    """How the shards are shared: what was taken now, how many this replica may hold, and the store's Unix time."""
 
-    async def take_over(self) -> Held: ...
+    taken: tuple[Taken, ...]
+    share: int
+    unix_ms: int
 
 
-class Store(Protocol):
-    """What outlives the process."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """`lease_ms`: a replica that was not heard for so long holds nothing any more; `join_ms`: so long after its first
+    look others begin to give shards back to it."""
 
-    async def save(self, *, epoch: int, checkpoint: Checkpoint, ended: Sequence[Outage]) -> None:
-        """Stores both at once; outages that are stored already are left as they are. Raises FencedError."""
+    lease_ms: int
+    join_ms: int
+
+
+class Leases(Protocol):
+    """Who may move the play time of a shard. Whoever takes a shard raises its epoch, and so fences the one before."""
+
+    async def look(self, held: Collection[int], expected_unix_ms: int | None) -> Look:
+        """Says that this replica lives, and takes shards that nobody holds, up to its share. Leases are taken for over
+        only where the store's clock shows about what is expected; None: nothing can be expected yet."""
         ...
 
+    async def save(self, kept: Sequence[Kept], ended: Sequence[Outage]) -> frozenset[int]:
+        """Stores both at once and renews the leases; returns the shards that are still held. Outages that are stored
+        already are left as they are."""
+        ...
+
+    async def give_back(self, kept: Sequence[Kept]) -> None:
+        """Stores for the last time and lets others have the shards."""
+        ...
+
+    async def leave(self) -> None:
+        """This replica holds nothing any more and is no longer counted."""
+        ...
+
+
+class Outages(Protocol):
+    """The record of what did not count."""
+
     async def list_outages(self, *, before_id: int | None, limit: int) -> list[Outage]:
-        """Ended outages, newest first, those before an id."""
+        """Newest first: ended ones before an id; without one, those that last before all others."""
         ...
 
 
@@ -65,8 +118,9 @@ class Probes(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class InForce:
-    """All deadlines in force at a table after event `seq`; no grace: the usual one."""
+    """All deadlines in force at a table of a shard after event `seq`; no grace: the usual one."""
 
+    shard: int
     table_id: str
     seq: int
     deadlines: tuple[Deadline, ...]
@@ -92,19 +146,21 @@ class Expiry(Enum):
 class Tables(Protocol):
     """The table service."""
 
-    async def list_deadlines(self, page_token: str) -> DeadlinePage: ...
+    async def list_deadlines(self, shards: Collection[int], page_token: str) -> DeadlinePage: ...
 
     async def expire(self, table_id: str, deadline_id: int) -> Expiry: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """Updates may be missing before what comes next. The first news of all is one, once every later update comes."""
+    """Updates of a shard may be missing before what comes next. The first news of all is one without a shard, once
+    every later update of all those followed comes."""
 
+    shard: int | None
     reason: str
 
 
 class Updates(Protocol):
     """What tables have committed, at least once and in order for each table."""
 
-    def follow(self) -> AsyncIterator[InForce | Gap]: ...
+    def follow(self, shards: Collection[int]) -> AsyncGenerator[InForce | Gap, None]: ...

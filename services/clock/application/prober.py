@@ -8,7 +8,8 @@ from contextlib import suppress
 
 from services.clock.application.ports import Probes
 from services.clock.application.state import State
-from services.clock.domain.play_time import NS_PER_MS, Instant, Outage
+from services.clock.domain.play_time import NS_PER_MS, Instant
+from services.clock.domain.shards import write_shards
 from services.kit.errors import ServiceError
 from services.kit.logs import get_log
 
@@ -16,16 +17,25 @@ _log = get_log(__name__)
 
 
 class Prober:
-    """One probe a period, whatever became of those before; one more when a deadline is about to be due or one was lost.
+    """One probe a period for all shards held, whatever became of those before; one more when a deadline is about to be
+    due or one was lost.
 
-    Probes may overlap: a slow site is playable, one that answers nothing is not.
+    Probes may overlap: a slow site is playable, one that answers nothing is not. Shards whose lease has run out stand
+    still until it is renewed, for somebody else may hold them. `replica` makes the ids of probes its own.
     """
 
     def __init__(
-        self, state: State, probes: Probes, *, on_advance: Callable[[], None], on_outage: Callable[[], None]
+        self,
+        state: State,
+        probes: Probes,
+        *,
+        replica: str,
+        on_advance: Callable[[], None],
+        on_outage: Callable[[], None],
     ) -> None:
         self._state = state
         self._probes = probes
+        self._replica = replica
         self._on_advance = on_advance
         self._on_outage = on_outage
         self._next_number = 1
@@ -38,23 +48,35 @@ class Prober:
             while True:
                 now = self._state.timepiece.now()
                 self._tick(now)
-                self._send()
+                if self._state.shards:
+                    self._send()
                 await self._rest(now)
         finally:
             for task in self._tasks:
                 task.cancel()
 
     def _tick(self, now: Instant) -> None:
-        play_time = self._state.play_time
-        if play_time.tick(now):
-            outage = play_time.open_outage
-            _log.warning("play_time_stands", cause=outage.cause if outage else "", play_time_ms=play_time.play_time_ms)
-        if not play_time.running:
+        stands = False
+        for band in self._state.bands:
+            play_time = band.play_time
+            ran = play_time.running
+            ended = play_time.tick(now, lapsed=now.mono_ns >= band.leased_until_ns)
+            if ended is not None:
+                self._state.records.add([(band.shards, ended)])
+            if ran and not play_time.running:
+                _log.warning(
+                    "play_time_stands",
+                    cause=play_time.cause,
+                    play_time_ms=play_time.play_time_ms,
+                    shards=write_shards(band.shards),
+                )
+            stands = stands or not play_time.running
+        if stands:
             # Also while it stands still, so that readers know that it does, and not that the clock is gone.
-            self._state.readings.publish(play_time.read(now))
+            self._state.publish(now)
 
     def _send(self) -> None:
-        task = asyncio.create_task(self._probe(f"{self._state.play_time.epoch}-{self._next_number}"))
+        task = asyncio.create_task(self._probe(f"{self._replica}-{self._next_number}"))
         self._next_number += 1
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -75,18 +97,16 @@ class Prober:
         self._returned(now)
 
     def _returned(self, now: Instant) -> None:
-        ended = self._state.play_time.probe_returned(now)
-        self._state.readings.publish(self._state.play_time.read(now))
-        if ended is not None:
-            self._ended(ended)
+        ended = [
+            (band.shards, stretch)
+            for band in self._state.leased(now)
+            if (stretch := band.play_time.probe_returned(now)) is not None
+        ]
+        self._state.publish(now)
+        if ended:
+            self._state.records.add(ended)
+            self._on_outage()
         self._on_advance()
-
-    def _ended(self, outage: Outage) -> None:
-        self._state.unsaved.append(outage)
-        self._state.instruments.outages.add(1, {"cause": outage.cause.value})
-        self._state.instruments.given_back_ms.add(outage.given_back_ms, {"cause": outage.cause.value})
-        _log.info("play_time_runs", cause=outage.cause, given_back_ms=outage.given_back_ms)
-        self._on_outage()
 
     async def _rest(self, sent: Instant) -> None:
         """Until the next probe has to leave."""
@@ -95,10 +115,11 @@ class Prober:
         self._lost_one.clear()
         await asyncio.sleep(self._seconds_until(sent.mono_ns + spacing_ns))
         next_ns = sent.mono_ns + pace.probe_period_ms * NS_PER_MS
-        due_ms = self._state.deadlines.next_ms()
-        due_ns = None if due_ms is None else self._state.play_time.expected_ns(due_ms)
-        if due_ns is not None:
-            next_ns = min(next_ns, due_ns)
+        for shard in self._state.shards.values():
+            due_ms = shard.deadlines.next_ms() if shard.deadlines else None
+            due_ns = None if due_ms is None else shard.play_time.expected_ns(due_ms)
+            if due_ns is not None:
+                next_ns = min(next_ns, due_ns)
         with suppress(TimeoutError):
             async with asyncio.timeout(self._seconds_until(next_ns)):
                 await self._lost_one.wait()

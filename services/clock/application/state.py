@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Collection
+from copy import copy
+from dataclasses import dataclass, field, replace
 
 from services.clock.application.instruments import Instruments
-from services.clock.application.ports import Timepiece
-from services.clock.application.readings import Readings
+from services.clock.application.ports import Kept, Timepiece
+from services.clock.application.readings import Readings, Told
+from services.clock.application.records import Records
 from services.clock.domain.deadlines import Deadlines
-from services.clock.domain.play_time import Outage, PlayTime, Reading
+from services.clock.domain.play_time import Instant, PlayTime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,27 +21,106 @@ class Pace:
     probe_period_ms: int = 250
     longest_gap_ms: int = 375
     probe_spacing_ms: int = 100
-    checkpoint_ms: int = 1_000
+    checkpoint_ms: int = 200
+    renew_ms: int = 400
+    lease_ms: int = 3_000
+    look_ms: int = 500
     relist_ms: int = 60_000
     retry_ms: int = 1_000
     not_due_wait_ms: int = 50
     grace_ms: int = 500
     max_in_flight: int = 64
 
+    @property
+    def fresh_ms(self) -> int:
+        """So long after a checkpoint play time still moves: what is not stored is lost to a successor, and would stand
+        still again there."""
+        return min(self.lease_ms, 2 * self.checkpoint_ms + 600)
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Band:
+    """Shards whose counters have been one since they were taken: whatever happens to time happens to all of them.
+
+    They may move until `leased_until_ns` of monotonic time: their lease lasts longer.
+    """
+
+    play_time: PlayTime
+    leased_until_ns: int
+    shards: frozenset[int]
+
+    def kept(self, now: Instant) -> Kept:
+        """What there is to store of them at this moment."""
+        return Kept(
+            shards=tuple(sorted(self.shards)),
+            epoch=self.play_time.epoch,
+            checkpoint=self.play_time.checkpoint(now),
+        )
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Shard:
+    """One shard that this replica holds."""
+
+    band: Band
+    deadlines: Deadlines
+
+    @property
+    def play_time(self) -> PlayTime:
+        """Its counter."""
+        return self.band.play_time
+
 
 @dataclass(slots=True, kw_only=True)
 class State:
-    """Play time and deadlines of the shards that this clock holds."""
+    """The shards that this replica holds, by number, and the bands that they make up."""
 
     pace: Pace
     timepiece: Timepiece
-    play_time: PlayTime
-    deadlines: Deadlines
     readings: Readings
+    records: Records
     instruments: Instruments
-    # Outages that ended and are not stored yet.
-    unsaved: list[Outage] = field(default_factory=list)
+    shards: dict[int, Shard] = field(default_factory=dict)
+    bands: list[Band] = field(default_factory=list)
 
-    def read(self) -> Reading:
-        """Play time now."""
-        return self.play_time.read(self.timepiece.now())
+    def add(self, band: Band) -> None:
+        """Takes up a band of shards that were not held."""
+        self.bands.append(band)
+        for number in band.shards:
+            self.shards[number] = Shard(band=band, deadlines=Deadlines(retry_ms=self.pace.retry_ms))
+
+    def take_out(self, numbers: Collection[int]) -> list[Band]:
+        """From now on nothing moves these shards here; the bands that they were."""
+        out = self.split_off(numbers)
+        for band in out:
+            self.bands.remove(band)
+            for number in band.shards:
+                del self.shards[number]
+        return out
+
+    def split_off(self, numbers: Collection[int]) -> list[Band]:
+        """Bands of these shards alone (of those that are held), for something to happen to them only."""
+        found = []
+        for band in list(self.bands):
+            part = band.shards & frozenset(numbers)
+            if part and part != band.shards:
+                band.shards -= part
+                band = replace(band, play_time=copy(band.play_time), shards=part)  # noqa: PLW2901
+                self.bands.append(band)
+                for number in part:
+                    self.shards[number].band = band
+            if part:
+                found.append(band)
+        return found
+
+    def leased(self, now: Instant) -> list[Band]:
+        """Those whose lease has not run out: only these may move or fire."""
+        return [band for band in self.bands if now.mono_ns < band.leased_until_ns]
+
+    def armed(self) -> int:
+        """Deadlines in force, over all shards."""
+        return sum(len(shard.deadlines) for shard in self.shards.values())
+
+    def publish(self, now: Instant) -> None:
+        """Tells all readers where play time is."""
+        self.readings.publish(tuple(Told(band.shards, band.play_time.read(now)) for band in self.bands))

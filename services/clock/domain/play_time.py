@@ -1,9 +1,10 @@
-"""The counter of the time during which the site could be played.
+"""The counter of the time during which a shard could be played.
 
 It advances only over stretches that lie between two probes that came back and are no longer than the rhythm of the
-probes allows. Whatever else passes is given back: it is recorded as an outage and no deadline sees it.
+probes allows. Whatever else passes is given back: no deadline sees it. While a shard is held by an operator nothing
+counts, whatever the probes do.
 
-Only monotonic time moves the counter; wall-clock moments are kept beside it for people to read.
+Only monotonic time moves the counter; a wall-clock moment is kept beside it for people to read.
 """
 
 from __future__ import annotations
@@ -38,25 +39,38 @@ class Rhythm:
     longest_gap_ms: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outage:
-    """A stretch that did not count; `to_unix_ms` is 0 while it lasts. Ids ascend from 1."""
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """What did not count: from and to in monotonic nanoseconds, and why."""
 
-    outage_id: int
-    from_unix_ms: int
-    to_unix_ms: int
+    from_ns: int
+    to_ns: int
     cause: Cause
-    given_back_ms: int
+
+    @property
+    def given_back_ms(self) -> int:
+        """How long it was."""
+        return (self.to_ns - self.from_ns) // NS_PER_MS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Start:
+    """What a counter goes on from. `away_ms` passed since it was stored; None for a counter that never ran."""
+
+    play_time_ms: int = 0
+    given_back_ms: int = 0
+    away_ms: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checkpoint:
-    """What a restart goes on from. `saved_at_unix_ms` is 0 for a counter that never ran."""
+    """What to store of a counter. The last `uncounted_ms` before now are in neither number; None: it never ran.
+    `cause` is why play time stands still now, None while it advances."""
 
-    play_time_ms: int = 0
-    given_back_ms: int = 0
-    last_outage_id: int = 0
-    saved_at_unix_ms: int = 0
+    play_time_ms: int
+    given_back_ms: int
+    uncounted_ms: int | None
+    cause: Cause | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +78,7 @@ class Reading:
     """Play time as it is told to others.
 
     A reader may extrapolate for `valid_for_ms`. The next reading may be behind what he got that way, by at most
-    one period (after a restart: what was not on the checkpoint yet); he then waits for it, and never goes back.
+    one period (under a new epoch: what was not on the checkpoint yet); he then waits for it, and never goes back.
     """
 
     play_time_ms: int
@@ -73,28 +87,29 @@ class Reading:
     running: bool
     valid_for_ms: int
     given_back_ms: int
+    cause: Cause | None
 
 
 class PlayTime:
-    """The counter of one epoch, going on from a checkpoint; it stands still until the first probe comes back."""
+    """The counter of one shard under one epoch; it stands still until the first probe comes back."""
 
-    def __init__(self, *, epoch: int, start: Checkpoint, rhythm: Rhythm, now: Instant) -> None:
+    def __init__(self, *, epoch: int, start: Start, rhythm: Rhythm, now: Instant) -> None:
         self.epoch = epoch
-        self._rhythm = rhythm
         self._period_ns = rhythm.period_ms * NS_PER_MS
         self._longest_gap_ns = rhythm.longest_gap_ms * NS_PER_MS
         self._counted_ns = start.play_time_ms * NS_PER_MS
         self._shown_ns = self._counted_ns
         self._given_back_ms = start.given_back_ms
-        self._last_outage_id = start.last_outage_id
-        self._last_return: Instant | None = None
-        self._last_tick = now
-        self._open: Outage | None = None
-        self._away_ms = 0
-        self._started = now
-        if start.saved_at_unix_ms:
-            self._away_ms = max(0, now.unix_ms - start.saved_at_unix_ms)
-            self._open_outage(start.saved_at_unix_ms, Cause.CLOCK_AWAY)
+        # Up to here everything has been counted or given back.
+        self._since_ns = now.mono_ns
+        self._has_run = False
+        self._last_tick_ns = now.mono_ns
+        self._standing: Cause | None = None
+        self._held = False
+        self._released_ns: int | None = None
+        if start.away_ms is not None:
+            self._since_ns -= max(0, start.away_ms) * NS_PER_MS
+            self._standing = Cause.CLOCK_AWAY
 
     @property
     def play_time_ms(self) -> int:
@@ -109,44 +124,59 @@ class PlayTime:
     @property
     def running(self) -> bool:
         """Whether play time is advancing."""
-        return self._open is None and self._last_return is not None
+        return self._has_run and self._standing is None
 
     @property
-    def open_outage(self) -> Outage | None:
-        """The outage that lasts, if there is one; what it gives back is not known before its end."""
-        return self._open
+    def cause(self) -> Cause | None:
+        """Why play time stands still; None while it advances."""
+        return None if self.running else self._standing or Cause.PROBE_LOST
 
-    def tick(self, now: Instant) -> bool:
-        """To be called about once a period, whatever the probes do; true if play time stands still from now on."""
-        stopped = False
-        if self.running and self._last_return is not None and self._is_gap(self._last_return, now):
-            self._open_outage(self._last_return.unix_ms, self._cause_at(now))
-            stopped = True
-        self._last_tick = max(self._last_tick, now, key=_mono)
-        return stopped
-
-    def probe_returned(self, now: Instant) -> Outage | None:
-        """Counts the stretch since the probe before, or ends an outage and gives that back."""
-        last, ended = self._last_return, None
-        if last is not None and now.mono_ns <= last.mono_ns:
-            return None
-        if last is None:
-            ended = self._end_outage(now, self._away_ms + (now.mono_ns - self._started.mono_ns) // NS_PER_MS)
-        elif self._open is not None or self._is_gap(last, now):
-            if self._open is None:
-                self._open_outage(last.unix_ms, self._cause_at(now))
-            ended = self._end_outage(now, (now.mono_ns - last.mono_ns) // NS_PER_MS)
-        else:
-            self._counted_ns += now.mono_ns - last.mono_ns
-        self._last_return = now
-        self._last_tick = max(self._last_tick, now, key=_mono)
+    def tick(self, now: Instant, *, lapsed: bool = False) -> Stretch | None:
+        """To be called about once a period, whatever the probes do; returns a stretch that ended for another to begin.
+        With `lapsed` it is the clock's own fault that nothing counts."""
+        ended = None
+        if self.running and self._is_gap(now):
+            self._standing = Cause.CLOCK_AWAY if lapsed else self._cause_at(now)
+        elif self._released_ns is not None and now.mono_ns - self._released_ns > self._longest_gap_ns:
+            ended = self._end(self._released_ns)
+            self._standing = Cause.PROBE_LOST
+        self._last_tick_ns = max(self._last_tick_ns, now.mono_ns)
         return ended
+
+    def probe_returned(self, now: Instant) -> Stretch | None:
+        """Counts the stretch since the probe before, or ends one that did not count and gives it back."""
+        if self._held or now.mono_ns <= self._since_ns:
+            return None
+        if self.running and self._is_gap(now):
+            self._standing = self._cause_at(now)
+        ended = self._end(now.mono_ns)
+        if ended is None and self._has_run:
+            self._counted_ns += now.mono_ns - self._since_ns
+        self._has_run = True
+        self._since_ns = now.mono_ns
+        self._last_tick_ns = max(self._last_tick_ns, now.mono_ns)
+        return ended
+
+    def hold(self, now: Instant) -> Stretch | None:
+        """Play time stands still from now until it is released; returns the stretch for whose cause it stood before."""
+        if self._held:
+            return None
+        ended = self._end(now.mono_ns)
+        if not self._has_run:
+            self._since_ns = now.mono_ns
+        self._held, self._standing, self._released_ns = True, Cause.HELD, None
+        return ended
+
+    def release(self, now: Instant) -> None:
+        """The next probe that comes back sets play time going again."""
+        if self._held:
+            self._held, self._released_ns = False, now.mono_ns
 
     def read(self, now: Instant) -> Reading:
         """The reading at this moment; readings of one epoch never fall and never run faster than real time."""
         valid_ns = 0
-        if self.running and self._last_return is not None:
-            passed_ns = min(max(0, now.mono_ns - self._last_return.mono_ns), self._period_ns)
+        if self.running:
+            passed_ns = min(max(0, now.mono_ns - self._since_ns), self._longest_gap_ns)
             self._shown_ns = max(self._shown_ns, self._counted_ns + passed_ns)
             valid_ns = max(0, self._counted_ns + self._period_ns - self._shown_ns)
         return Reading(
@@ -156,50 +186,38 @@ class PlayTime:
             running=self.running,
             valid_for_ms=valid_ns // NS_PER_MS,
             given_back_ms=self._given_back_ms,
+            cause=self.cause,
         )
 
     def checkpoint(self, now: Instant) -> Checkpoint:
         """What to store: never ahead of what surely passed, so that a restart errs in the players' favour."""
+        ran = self._has_run or self._standing is not None
         return Checkpoint(
             play_time_ms=self.play_time_ms,
             given_back_ms=self._given_back_ms,
-            last_outage_id=self._last_outage_id if self._open is None else self._last_outage_id - 1,
-            saved_at_unix_ms=now.unix_ms if self._open is None else self._open.from_unix_ms,
+            uncounted_ms=max(0, now.mono_ns - self._since_ns) // NS_PER_MS if ran else None,
+            cause=self.cause,
         )
 
     def expected_ns(self, play_time_ms: int) -> int | None:
         """The monotonic moment at which play time gets there if nothing fails; None while it stands still."""
-        if not self.running or self._last_return is None:
+        if not self.running:
             return None
-        return self._last_return.mono_ns + play_time_ms * NS_PER_MS - self._counted_ns
+        return self._since_ns + play_time_ms * NS_PER_MS - self._counted_ns
 
-    def _is_gap(self, last: Instant, now: Instant) -> bool:
-        return now.mono_ns - last.mono_ns > self._longest_gap_ns
+    def _is_gap(self, now: Instant) -> bool:
+        return now.mono_ns - self._since_ns > self._longest_gap_ns
 
     def _cause_at(self, now: Instant) -> Cause:
         # Who was not called himself for so long cannot blame the probes: stopped, suspended, or starved.
-        return Cause.CLOCK_AWAY if self._is_gap(self._last_tick, now) else Cause.PROBE_LOST
+        is_own = now.mono_ns - self._last_tick_ns > self._longest_gap_ns
+        return Cause.CLOCK_AWAY if is_own else Cause.PROBE_LOST
 
-    def _open_outage(self, from_unix_ms: int, cause: Cause) -> None:
-        self._last_outage_id += 1
-        self._open = Outage(
-            outage_id=self._last_outage_id, from_unix_ms=from_unix_ms, to_unix_ms=0, cause=cause, given_back_ms=0
-        )
-
-    def _end_outage(self, now: Instant, given_back_ms: int) -> Outage | None:
-        if self._open is None:
+    def _end(self, to_ns: int) -> Stretch | None:
+        if self._standing is None:
             return None
-        ended = Outage(
-            outage_id=self._open.outage_id,
-            from_unix_ms=self._open.from_unix_ms,
-            to_unix_ms=now.unix_ms,
-            cause=self._open.cause,
-            given_back_ms=given_back_ms,
-        )
-        self._given_back_ms += given_back_ms
-        self._open = None
+        ended = Stretch(self._since_ns, max(self._since_ns, to_ns), self._standing)
+        self._given_back_ms += ended.given_back_ms
+        self._since_ns = ended.to_ns
+        self._standing, self._released_ns = None, None
         return ended
-
-
-def _mono(instant: Instant) -> int:
-    return instant.mono_ns
