@@ -32,7 +32,7 @@ from services.clock.main import DESCRIPTOR, build
 from services.clock.settings import ClockSettings
 from services.kit.calls import Call, LocalClient, RemoteClient, open_channel
 from services.kit.errors import ServiceError
-from services.kit.server import Service
+from services.kit.server import Service, ServiceSettings
 from services.kit.settings import SettingsError
 from services.kit.streams_memory import MemoryStream
 from services.kit.streams_redis import RedisStream

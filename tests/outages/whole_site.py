@@ -19,7 +19,7 @@ from gateway.settings import GatewaySettings
 from services.clock.main import DESCRIPTOR as CLOCK
 from services.clock.main import build as build_clock
 from services.clock.settings import ClockSettings
-from services.kit.calls import LocalClient
+from services.kit.calls import LocalClient, OneReplica
 from services.kit.server import Service
 from services.kit.streams_memory import MemoryStream
 from services.rules.main import DESCRIPTOR as RULES
@@ -169,6 +169,7 @@ class WholeSite:
             table_client=self._table_for_clock,
             gateway_client=self._gateway_for_clock,
             stream=self._stream,
+            replica=name,
             database=ClockDatabase(f"sqlite:///{self._folder / name}.db", self._switches["store"], dead),
             timepiece=LoopTime(),
         )

@@ -12,6 +12,7 @@ import pytest
 
 from services.clock.adapters.databases import open_database as open_clock_database
 from services.clock.adapters.store import SqlStore as ClockStore
+from services.clock.application.ports import SystemTime, Terms
 from services.kit.errors import ServiceError
 from services.site.errors import CommandError
 from services.site.migrating import migrate
@@ -32,10 +33,13 @@ async def revisions(url: str) -> tuple[str, str]:
 
 
 async def start_stores(url: str) -> None:
-    tables, clock = TableStore(open_table_database(url), SystemWall()), ClockStore(open_clock_database(url))
+    tables = TableStore(open_table_database(url), SystemWall())
+    clock = ClockStore(
+        open_clock_database(url), replica="one", terms=Terms(lease_ms=3_000, join_ms=0), timepiece=SystemTime()
+    )
     await tables.start()
     await tables.ping()
-    await clock.take_over()
+    await clock.look((), None)
     await tables.close()
     await clock.close()
 

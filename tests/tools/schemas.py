@@ -21,9 +21,11 @@ from typing import Any
 import sqlalchemy as sa
 from magnate.table.v1 import table_service_pb2 as pb
 
+from services.clock.adapters.databases import Database as ClockDatabase
 from services.clock.adapters.databases import open_database as open_clock_database
 from services.clock.adapters.store import SqlStore as ClockStore
-from services.clock.domain.play_time import Cause, Checkpoint, Outage
+from services.clock.application.ports import Kept, Outage, Terms
+from services.clock.domain.play_time import Cause, Checkpoint, Instant
 from services.table.adapters import postgres
 from services.table.application.ports import Sweep, TableKey
 from tests.support.servers import PostgresServer
@@ -98,24 +100,37 @@ async def _finish(tables: Tables, table_id: str) -> None:
 
 
 async def _keep_time(url: str, clock: HandClock) -> None:
-    store = ClockStore(open_clock_database(url))
+    store = _clock_store(open_clock_database(url), clock)
     await _tick(store, clock)
     await store.close()
 
 
+class _ClockTime:
+    """The clock's time is that of the tables."""
+
+    def __init__(self, clock: HandClock) -> None:
+        self._clock = clock
+
+    def now(self) -> Instant:
+        return Instant(mono_ns=0, unix_ms=self._clock.unix)
+
+
+def _clock_store(database: ClockDatabase, clock: HandClock) -> ClockStore:
+    return ClockStore(database, replica="kept", terms=Terms(lease_ms=3_000, join_ms=0), timepiece=_ClockTime(clock))
+
+
 async def _tick(store: ClockStore, clock: HandClock) -> None:
-    held = await store.take_over()
-    checkpoint = Checkpoint(
-        play_time_ms=clock.play or 0, given_back_ms=1_500, last_outage_id=1, saved_at_unix_ms=clock.unix
-    )
+    [taken] = (await store.look((), None)).taken
+    checkpoint = Checkpoint(play_time_ms=clock.play or 0, given_back_ms=1_500, uncounted_ms=0, cause=None)
     outage = Outage(
         outage_id=1,
         from_unix_ms=clock.unix - 9_000,
         to_unix_ms=clock.unix - 7_500,
         cause=Cause.PROBE_LOST,
         given_back_ms=1_500,
+        shards=taken.shards,
     )
-    await store.save(epoch=held.epoch, checkpoint=checkpoint, ended=[outage])
+    await store.save([Kept(shards=taken.shards, epoch=taken.epoch, checkpoint=checkpoint)], [outage])
     await store.list_outages(before_id=None, limit=10)
 
 
@@ -158,7 +173,7 @@ async def _record(url: str, facts: dict[str, Any]) -> list[dict[str, Any]]:
     database._append = noted
     await _serve(tables, facts)
     await tables.close()
-    store = ClockStore(of_clock)
+    store = _clock_store(of_clock, clock)
     store._migrated = True  # or its own revisions would be among the statements
     await _tick(store, clock)
     await store.close()
