@@ -32,7 +32,7 @@ from services.clock.main import DESCRIPTOR, build
 from services.clock.settings import ClockSettings
 from services.kit.calls import Call, LocalClient, RemoteClient, open_channel
 from services.kit.errors import ServiceError
-from services.kit.server import Service, ServiceSettings
+from services.kit.server import Service
 from services.kit.settings import SettingsError
 from services.kit.streams_memory import MemoryStream
 from services.kit.streams_redis import RedisStream
@@ -312,7 +312,7 @@ async def test_stopped_process_is_replaced_and_fenced(postgres_url: str, redis_u
     """Given two processes that share the shards, when one is stopped the other serves all of them soon; what the first
     one still says when it goes on is void, and then they share again."""
     surroundings = Surroundings()
-    around = Service("around", ServiceSettings())
+    around = Service("around", GatewaySettings(clock_token=TOKEN))
     around.add_handler(GATEWAY, surroundings)
     around.add_handler(TABLE, surroundings)
     await around.start(0)
