@@ -8,13 +8,12 @@ import asyncpg
 import pytest
 import sqlalchemy as sa
 
-from services.clock.adapters.databases import open_database as open_clock_database
-from services.clock.adapters.store import SqlStore as ClockStore
 from services.site.migrating import migrate
 from services.table.adapters.store import SqlStore as TableStore
 from services.table.adapters.store import open_database as open_table_database
 from services.table.adapters.system import SystemWall
 from services.table.application.audit import AuditEntry
+from tests.support.clock_stores import clock_store
 from tests.support.cluster import ROOT
 
 ROLES = (ROOT / "deploy" / "postgres" / "roles.sql").read_text(encoding="utf-8")
@@ -44,12 +43,13 @@ async def test_the_services_work_with_rows_only(roles: tuple[str, str]) -> None:
     """Given the role of the services, then both stores start and write, and neither the tables nor what was done can
     be changed with it."""
     _, url = roles
-    tables, clock = TableStore(open_table_database(url), SystemWall()), ClockStore(open_clock_database(url))
+    tables, clock = TableStore(open_table_database(url), SystemWall()), clock_store(url)
     await tables.start()
     await tables.commit_probe(0, "p", 1)
     await tables.record(AuditEntry(audit_id="a", at_unix_ms=1, who="ada", from_="here", action=1))
     assert [entry.who for entry in await tables.list_audit("", None, 10)] == ["ada"]
-    await clock.list_outages(before_id=None, limit=1)
+    assert len((await clock.look((), None)).taken) == 1
+    await clock.leave()
     await tables.close()
     await clock.close()
     connection = await asyncpg.connect(url)

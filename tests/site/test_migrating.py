@@ -10,15 +10,13 @@ import sys
 import asyncpg
 import pytest
 
-from services.clock.adapters.databases import open_database as open_clock_database
-from services.clock.adapters.store import SqlStore as ClockStore
-from services.clock.application.ports import SystemTime, Terms
 from services.kit.errors import ServiceError
 from services.site.errors import CommandError
 from services.site.migrating import migrate
 from services.table.adapters.store import SqlStore as TableStore
 from services.table.adapters.store import open_database as open_table_database
 from services.table.adapters.system import SystemWall
+from tests.support.clock_stores import clock_store
 
 
 async def revisions(url: str) -> tuple[str, str]:
@@ -34,9 +32,7 @@ async def revisions(url: str) -> tuple[str, str]:
 
 async def start_stores(url: str) -> None:
     tables = TableStore(open_table_database(url), SystemWall())
-    clock = ClockStore(
-        open_clock_database(url), replica="one", terms=Terms(lease_ms=3_000, join_ms=0), timepiece=SystemTime()
-    )
+    clock = clock_store(url)
     await tables.start()
     await tables.ping()
     await clock.look((), None)
@@ -98,7 +94,7 @@ async def test_the_url_says_how_connections_are_secured(postgres_url: str) -> No
     known, unknown = _with(postgres_url, "sslmode=prefer"), _with(postgres_url, "sslmode=nonsense")
     await migrate(known, lambda _: None)
     for url, expected in ((known, "done"), (unknown, "unreachable")):
-        tables, clock = TableStore(open_table_database(url), SystemWall()), ClockStore(open_clock_database(url))
+        tables, clock = TableStore(open_table_database(url), SystemWall()), clock_store(url)
         for work in (tables.start(), tables.ping(), clock.list_outages(before_id=None, limit=1)):
             try:
                 await work
