@@ -14,7 +14,7 @@ import sys
 import time
 from pathlib import Path
 
-from services.site.cluster.site import REPLICAS, SERVICES
+from services.site.cluster.site import SERVICES
 from tests.outages.faults import plan, shares
 from tests.outages.judging import Row
 from tests.outages.session import REST_S, Outcome, Plan, outages
@@ -34,10 +34,13 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--seed", type=int, default=1, help="draws lengths and order of the faults")
     parser.add_argument("--only", default="", help="only faults of this part")
     options = parser.parse_args(arguments)
-    replicas = [f"{service}-1" for service in SERVICES if REPLICAS[service] > 1]
-    faults = [fault for fault in plan(options.seed, replicas) if options.only in fault.part]
+    faults = [
+        fault for fault in plan(options.seed, [f"{service}-1" for service in SERVICES]) if options.only in fault.part
+    ]
     began_s = time.monotonic()
-    found = asyncio.run(_side_by_side([Plan(faults=share) for share in shares(faults, _SITES, REST_S) if share]))
+    found = asyncio.run(
+        _side_by_side([Plan(faults=share) for share in shares(faults, _SITES, REST_S, options.seed) if share])
+    )
     rows = sorted((row for outcome in found for row in outcome.rows), key=_order)
     table = "\n".join([_HEAD, "|---|---|" + "---:|" * 9, *(_line(row) for row in rows)])
     print(table)

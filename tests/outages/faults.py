@@ -12,6 +12,7 @@ from typing import Literal
 from services.site.cluster.site import POSTGRES, REDIS, SERVICES, LocalSite
 
 Action = Literal["kill", "stop"]
+ACTIONS: tuple[Action, ...] = ("kill", "stop")
 
 PARTS = (*SERVICES, REDIS, POSTGRES)
 SHORT_S, LONG_S = (1, 5), (20, 90)
@@ -46,23 +47,24 @@ class Struck:
 
 
 def plan(seed: int, replicas: Sequence[str]) -> list[Fault]:
-    """Every part killed and stopped, once for a short and once for a long stretch; then single replicas."""
+    """Every part killed and stopped, once for a short and once for a long stretch; then some single replicas."""
     draw = Random(seed)
     faults: list[Fault] = []
     for part in PARTS:
         short, long = draw.sample(SHORT_S, 2), draw.sample(LONG_S, 2)
-        for action, *lengths in (("kill", short[0], long[0]), ("stop", short[1], long[1])):
-            faults += [Fault(part, "kill" if action == "kill" else "stop", seconds) for seconds in lengths]
-    draw.shuffle(faults)
-    alone = [Fault(name, "kill", draw.choice((5, 20))) for name in replicas if name.endswith("-1")]
+        for number, action in enumerate(ACTIONS):
+            faults += [Fault(part, action, seconds) for seconds in (short[number], long[number])]
+    alone = [Fault(name, action, 5) for name in replicas for action in ACTIONS]
     return faults + alone
 
 
-def shares(faults: Sequence[Fault], count: int, rest_s: float) -> list[list[Fault]]:
-    """The faults for so many sites side by side, so that all are done at about the same time."""
+def shares(faults: Sequence[Fault], count: int, rest_s: float, seed: int) -> list[list[Fault]]:
+    """The faults for so many sites side by side, so that all are done at about the same time; in any order."""
     parts: list[list[Fault]] = [[] for _ in range(count)]
     for fault in sorted(faults, key=lambda fault: -fault.seconds):
         min(parts, key=lambda part: sum(item.seconds + rest_s for item in part)).append(fault)
+    for part in parts:
+        Random(seed).shuffle(part)
     return parts
 
 

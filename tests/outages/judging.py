@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 from tests.outages.faults import Struck
-from tests.outages.live import PLAYABLE_S, Diary, Run, Success, Witness
+from tests.outages.live import PLAYABLE_S, Diary, Run, Success
 
 GRACE_MS = 500
 _LONG_MS = 5_000
@@ -48,6 +48,14 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
+class Seen:
+    """What the people who probe saw: commands that got through, and readings of play time at one of their tables."""
+
+    successes: Sequence[Success]
+    readings: Sequence[tuple[float, int, bool]]
+
+
+@dataclass(frozen=True, slots=True)
 class Gap:
     """A stretch in which no command got through, in seconds."""
 
@@ -59,17 +67,17 @@ class Gap:
         return max(0.0, min(self.to_s, to_s) - max(self.from_s, from_s))
 
 
-def judge(struck: Sequence[Struck], witness: Witness, diary: Diary) -> list[Row]:
+def judge(struck: Sequence[Struck], seen: Seen, diary: Diary) -> list[Row]:
     """A row for each fault, in the order in which they came."""
     ends_s = [*(item.began_s for item in struck[1:]), float("inf")]
-    gaps = [_gaps(item, until_s, witness.successes) for item, until_s in zip(struck, ends_s, strict=True)]
+    gaps = [_gaps(item, until_s, seen.successes) for item, until_s in zip(struck, ends_s, strict=True)]
     every = [gap for found in gaps for gap in found]
-    return [_row(*item, every, witness, diary) for item in zip(struck, ends_s, gaps, strict=True)]
+    return [_row(*item, every, seen, diary) for item in zip(struck, ends_s, gaps, strict=True)]
 
 
-def forgotten(witness: Witness, diary: Diary) -> list[str]:
+def forgotten(seen: Seen, diary: Diary) -> list[str]:
     """Deadlines that are long due by the clients' play time and have not ended."""
-    now_ms = witness.readings[-1][1] if witness.readings else 0
+    now_ms = seen.readings[-1][1] if seen.readings else 0
     return [
         f"{run.table_id} deadline {run.deadline.deadline_id}"
         for run in diary.open_runs.values()
@@ -93,9 +101,7 @@ def _gaps(struck: Struck, until_s: float, successes: Sequence[Success]) -> list[
     return found
 
 
-def _row(
-    struck: Struck, until_s: float, own: Sequence[Gap], every: Sequence[Gap], witness: Witness, diary: Diary
-) -> Row:
+def _row(struck: Struck, until_s: float, own: Sequence[Gap], every: Sequence[Gap], seen: Seen, diary: Diary) -> Row:
     over_s = max((gap.to_s for gap in own), default=struck.ready_s)
     touched = [
         run
@@ -109,8 +115,8 @@ def _row(
         action=struck.fault.action,
         seconds=struck.fault.seconds,
         unplayable_ms=round(1000 * sum(gap.to_s - gap.from_s for gap in own)),
-        counted_ms=sum(_counted_ms(gap, witness.readings) for gap in own),
-        back_ms=_back_ms(struck, witness.readings),
+        counted_ms=sum(_counted_ms(gap, seen.readings) for gap in own),
+        back_ms=_back_ms(struck, seen.readings),
         deadlines=len(touched),
         lost_ms=max((max(0, -spare) for spare in spare_ms), default=0),
         over_credit_ms=max((max(0, spare - GRACE_MS) for spare in spare_ms), default=0),

@@ -155,22 +155,12 @@ class Success:
         return self.sent_s if self.seen_s - self.sent_s <= PLAYABLE_S else self.seen_s
 
 
-@dataclass(slots=True)
-class Witness:
-    """What the probing people saw: commands that got through, and readings of play time (when, how much, running)."""
-
-    successes: list[Success] = field(default_factory=list)
-    readings: list[tuple[float, int, bool]] = field(default_factory=list)
-
-
 class ProbeTable(Party):
-    """People who do one thing after another and look whether all of them see it: the ground truth of playability.
-    Readings are noted by the table that `reads`: each table's play time is its shard's own."""
+    """People who do one thing after another and look whether all of them see it: the ground truth of playability."""
 
-    def __init__(self, doorstep: Doorstep, witness: Witness, *, reads: bool) -> None:
+    def __init__(self, doorstep: Doorstep, successes: list[Success]) -> None:
         super().__init__(doorstep, "industry", 2)
-        self._witness = witness
-        self._reads = reads
+        self._successes = successes
         self._sent_s: dict[str, float] = {}
         self._news = asyncio.Event()
         self._last: update_pb2.Update | None = None
@@ -187,14 +177,11 @@ class ProbeTable(Party):
 
     async def _watch(self) -> None:
         async for message, _ in self.messages():
-            if message.HasField("heartbeat") and self._reads:
-                heartbeat = message.heartbeat
-                self._witness.readings.append((time.monotonic(), heartbeat.play_time_ms, heartbeat.running))
-            elif message.HasField("update"):
+            if message.HasField("update"):
                 self._last = message.update
                 sent_s = self._sent_s.pop(message.update.command.command_id, None)
                 if sent_s is not None:
-                    self._witness.successes.append(Success(sent_s, time.monotonic()))
+                    self._successes.append(Success(sent_s, time.monotonic()))
                 self._news.set()
 
     async def _play(self) -> None:

@@ -115,8 +115,8 @@ class Party:
         self.table_id = ""
         self.tokens: list[str] = []
         self.held_ms = 0
-        self.reading: tuple[int, bool, float] | None = None
-        self.given_back_ms = 0
+        #: what the heartbeats of the watch told of play time: when, how much, whether it advances
+        self.readings: list[tuple[float, int, bool]] = []
 
     async def begin(self) -> None:
         """A new table and its game, whatever the site does meanwhile."""
@@ -147,14 +147,14 @@ class Party:
 
     def play_time_ms(self) -> float | None:
         """Play time as a client reckons it now; None before the first reading."""
-        if self.reading is None:
+        if not self.readings:
             return None
-        play_time_ms, running, heard_s = self.reading
+        heard_s, play_time_ms, running = self.readings[-1]
         return play_time_ms + (time.monotonic() - heard_s) * 1000 * running
 
     def _hear(self, message: pb.WatchResponse) -> None:
         if message.HasField("heartbeat"):
-            self.reading = (message.heartbeat.play_time_ms, message.heartbeat.running, time.monotonic())
+            self.readings.append((time.monotonic(), message.heartbeat.play_time_ms, message.heartbeat.running))
         elif message.HasField("table"):
             self.held_ms = message.table.held_ms
 

@@ -8,10 +8,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from services.site.cluster.servers import free_port
-from services.site.cluster.site import REPLICAS, LocalSite
+from services.site.cluster.site import SERVICES, LocalSite
 from tests.outages.faults import Fault, Struck, strike
-from tests.outages.judging import Row, forgotten, judge
-from tests.outages.live import Diary, LiveTable, ProbeTable, Witness
+from tests.outages.judging import Row, Seen, forgotten, judge
+from tests.outages.live import Diary, LiveTable, ProbeTable, Success
 from tests.outages.people import Doorstep
 
 SETTINGS = {
@@ -24,6 +24,7 @@ SETTINGS = {
     "MAGNATE_LIMIT_SUBMITS_BURST": "0",
     "MAGNATE_SHUTDOWN_GRACE_MS": "1000",
 }
+TWO_OF_EACH = dict.fromkeys(SERVICES, 2)
 #: the budget of a bid, with its grace and something to spare: so long at least lie between two faults
 REST_S = 13.0
 #: the longest budget of all that runs, likewise
@@ -55,7 +56,7 @@ class Plan:
     silent: int = 3
     rest_s: float = REST_S
     last_s: float = LAST_S
-    replicas: Mapping[str, int] = field(default_factory=lambda: REPLICAS)
+    replicas: Mapping[str, int] = field(default_factory=lambda: TWO_OF_EACH)
 
 
 async def outages(plan: Plan, say: Say) -> Outcome:
@@ -70,8 +71,8 @@ async def outages(plan: Plan, say: Say) -> Outcome:
 
 
 async def _with_games(site: LocalSite, plan: Plan, say: Say) -> Outcome:
-    doorstep, diary, witness = Doorstep(site.gateways), Diary(), Witness()
-    probes = [ProbeTable(doorstep, witness, reads=number == 0) for number in range(_PROBES)]
+    doorstep, diary, successes = Doorstep(site.gateways), Diary(), list[Success]()
+    probes = [ProbeTable(doorstep, successes) for _ in range(_PROBES)]
     games = [
         *(LiveTable(doorstep, "metro", diary, "no_bids" if number % 3 else "late") for number in range(plan.bidding)),
         *(LiveTable(doorstep, "metro-speed", diary, "silent") for _ in range(plan.silent)),
@@ -79,24 +80,25 @@ async def _with_games(site: LocalSite, plan: Plan, say: Say) -> Outcome:
     parties: list[ProbeTable | LiveTable] = [*probes, *games]
     tasks = [asyncio.create_task(party.run()) for party in parties]
     try:
-        await _playable(witness, time.monotonic())
+        await _playable(successes, time.monotonic())
         await asyncio.sleep(plan.rest_s)
         struck: list[Struck] = []
         for number, fault in enumerate(plan.faults):
             struck.append(await strike(site, fault))
-            await _playable(witness, struck[-1].ended_s)
+            await _playable(successes, struck[-1].ended_s)
             _raise_failures(tasks)
             say(
                 f"{number + 1} of {len(plan.faults)}: {fault.part} {fault.action} {fault.seconds} s, and it plays again"
             )
             await asyncio.sleep(plan.rest_s)
         await asyncio.sleep(plan.last_s - plan.rest_s)
+        seen = Seen(successes, probes[0].readings)
         return Outcome(
-            rows=judge(struck, witness, diary),
+            rows=judge(struck, seen, diary),
             deadlines=sum(run.is_expired for run in diary.runs),
             answered=len(diary.answered),
             refused=list(diary.refused.values()),
-            forgotten=forgotten(witness, diary),
+            forgotten=forgotten(seen, diary),
         )
     finally:
         for task in tasks:
@@ -105,10 +107,10 @@ async def _with_games(site: LocalSite, plan: Plan, say: Say) -> Outcome:
         await doorstep.close()
 
 
-async def _playable(witness: Witness, since_s: float) -> None:
+async def _playable(successes: Sequence[Success], since_s: float) -> None:
     """Returns when commands have got through again for a while."""
     async with asyncio.timeout(_BACK_LIMIT_S):
-        while sum(item.sent_s > since_s for item in witness.successes) < 3:
+        while sum(item.sent_s > since_s for item in successes) < 3:
             await asyncio.sleep(0.1)
 
 
