@@ -137,7 +137,7 @@ class Judge:
         self._until_check -= 1
         if self._until_check <= 0:
             self._until_check = self._check_every
-            self._check(known.edition, result.state, name.table_id)
+            self._check_kept(known.edition, result.state, name.table_id)
         self._instruments.accepted()
         decided = Decided(name.seq + 1, result.events, result.state, play_time_ms)
         return _judged(known.edition, decided, known)
@@ -175,6 +175,14 @@ class Judge:
         if name.state_hash and digest != name.state_hash:
             raise BrokenStateError(f"the state given has the hash {digest.hex()}, not {name.state_hash.hex()}")
         return Known(state, edition, digest, name.update_digest)
+
+    def _check_kept(self, edition: Edition, state: State, table_id: str) -> None:
+        """What a broken state came out of may be broken too: the next command brings it along anew."""
+        try:
+            self._check(edition, state, table_id)
+        except BrokenInvariantError:
+            self._states.forget(table_id)
+            raise
 
     def _check(self, edition: Edition, state: State, table_id: str) -> None:
         # Which groups a bank sale has left uneven is history, which a state alone does not tell (IND-INV-06, -07).

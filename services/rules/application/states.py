@@ -52,6 +52,10 @@ class States:
                     return known
         return None
 
+    def forget(self, table_id: str) -> None:
+        """Keeps nothing of a table any more."""
+        self._tables.pop(table_id, None)
+
     def keep(self, table_id: str, known: Known, *, before: Known | None = None) -> None:
         """Keeps a state, and the one that it came from; the table used longest ago makes room."""
         self._tables[table_id] = (known, before)
