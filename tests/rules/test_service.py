@@ -460,6 +460,10 @@ async def test_a_broken_invariant_fails_the_command_and_keeps_nothing(
             await client.Apply(request)
     assert (failed.value.code, failed.value.reason) == (grpc.StatusCode.INTERNAL, "internal")
     assert "IND-INV" not in failed.value.message
+    assert failed.value.metadata["fault"] == "invariant"
+    # What it came out of is not trusted either: it has to come along once more.
+    assert (await client.Apply(request)).WhichOneof("outcome") == "state_needed"
+    request.state.CopyFrom(played.source(by_value=True))
     assert (await client.Apply(request)).WhichOneof("outcome") == "applied"
 
 
