@@ -75,6 +75,7 @@ async def serve(settings: GatewaySettings) -> int:
         stream=stream,
         telemetry=telemetry,
     )
+    gateway.service.add_check("table", tables.met)
     for close in closers:
         gateway.service.add_closer(close)
     gateway.service.add_closer(submit.close)

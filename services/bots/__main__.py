@@ -60,6 +60,7 @@ async def serve(settings: BotsSettings) -> int:
         name="submit",
     )
     service = build(settings, table_client=client, submitter=submitter, stream=stream, telemetry=telemetry)
+    service.add_check("table", tables.met)
     service.add_closer(tables.close)
     service.add_closer(stream.close)
     service.add_closer(submitter.close)

@@ -51,6 +51,8 @@ async def serve(settings: ClockSettings) -> int:
         stream=stream,
         telemetry=telemetry,
     )
+    service.add_check("table", tables.met)
+    service.add_check("gateway", gateways.met)
     service.add_closer(tables.close)
     service.add_closer(gateways.close)
     service.add_closer(stream.close)

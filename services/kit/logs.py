@@ -99,10 +99,15 @@ class _Formatter(logging.Formatter):
             fields["trace_id"] = f"{context.trace_id:032x}"
         fields["logger"] = record.name
         fields.update(getattr(record, _FIELDS, {}))
+        error = record.exc_info[1] if record.exc_info else None
+        if error is not None and _is_of_a_store(record):
+            fields["error"] = f"{type(error).__name__}: {error}"
         return fields
 
     def stack_of(self, record: logging.LogRecord) -> str:
-        return self.formatException(record.exc_info) if record.exc_info and record.exc_info[0] else ""
+        if not record.exc_info or record.exc_info[0] is None or _is_of_a_store(record):
+            return ""
+        return self.formatException(record.exc_info)
 
 
 class _JsonFormatter(_Formatter):
@@ -127,6 +132,11 @@ class _TextFormatter(_Formatter):
         pairs = " ".join(f"{key}={json.dumps(_plain(value), ensure_ascii=False)}" for key, value in fields.items())
         stack = self.stack_of(record)
         return f"{head} {record.getMessage()} {pairs}".rstrip() + (f"\n{stack}" if stack else "")
+
+
+def _is_of_a_store(record: logging.LogRecord) -> bool:
+    """A library tells that its server is away: nobody's mistake, for which one line is enough."""
+    return record.name.split(".", maxsplit=1)[0] in ("asyncpg", "sqlalchemy", "redis")
 
 
 def _plain(value: object) -> object:

@@ -52,6 +52,7 @@ _FIRST_BACKOFF_S = 0.1
 _LAST_BACKOFF_S = 10.0
 _CHECK_PERIOD_S = 1.0
 _CHECK_LIMIT_S = 3.0
+_HANDSHAKE_MS = 10_000
 # Commands make thousands of small objects that die young: looking for cycles among so few of them is a waste.
 _GC_THRESHOLDS = (10_000, 20, 20)
 
@@ -72,6 +73,9 @@ class ServiceSettings(TlsSettings):
     metrics_port: int = setting("MAGNATE_METRICS_PORT", 0, "port for Prometheus; 0: none", low=0, high=65535)
     max_calls: int = setting("MAGNATE_MAX_CALLS", 1000, "unary calls a service handles at a time", low=1, high=100_000)
     max_streams: int = setting("MAGNATE_MAX_STREAMS", 10_000, "open streams of a service", low=1, high=1_000_000)
+    max_connections: int = setting(
+        "MAGNATE_MAX_CONNECTIONS", 11_000, "connections open at a gRPC port; more are closed", low=1, high=1_000_000
+    )
     max_message_bytes: int = setting(
         "MAGNATE_MAX_MESSAGE_BYTES", 4 * 1024 * 1024, "largest message a service takes", low=1024, high=1 << 30
     )
@@ -257,6 +261,8 @@ class Service:
                 ("grpc.max_receive_message_length", size),
                 ("grpc.max_send_message_length", -1),
                 ("grpc.so_reuseport", 0),
+                ("grpc.max_allowed_incoming_connections", self.settings.max_connections),
+                ("grpc.server_handshake_timeout_ms", _HANDSHAKE_MS),
                 ("grpc.keepalive_time_ms", 20_000),
                 ("grpc.keepalive_timeout_ms", 10_000),
                 ("grpc.keepalive_permit_without_calls", 1),
@@ -293,13 +299,13 @@ class Service:
         return opened
 
     async def _watch_health(self) -> None:
-        was_ready = not self._checks
+        known: list[str] | None = None
         while self._checks:
             failing = [name for name, check in self._checks if not await _passes(check)]
-            if (not failing) != was_ready:
-                was_ready = not failing
-                self._log.info("readiness_changed", ready=was_ready, failing=",".join(failing))
-                await self._report(ready=was_ready)
+            if failing != known:
+                known = failing
+                self._log.info("readiness_changed", ready=not failing, failing=",".join(failing))
+                await self._report(ready=not failing)
             await asyncio.sleep(_CHECK_PERIOD_S)
 
     async def _report(self, *, ready: bool) -> None:
@@ -316,6 +322,8 @@ class Service:
             began = loop.time()
             try:
                 return await run()
+            except ServiceError as error:
+                self._log.warning("background_failed", task=name, then=on_failure, reason=str(error))
             except Exception as error:
                 self._log.exception("background_failed", error, task=name, then=on_failure)
             if on_failure == "stop":

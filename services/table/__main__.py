@@ -80,6 +80,7 @@ async def serve(settings: TableSettings) -> int:
     except ServiceError as error:
         print(f"magnate: table: {error.message}", file=sys.stderr)
         return 1
+    service.add_check("rules", rules.met)
     service.add_closer(rules.close)
     service.add_closer(stream.close)
     service.add_closer(applier.close)

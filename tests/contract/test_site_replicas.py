@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import random
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -191,3 +192,19 @@ async def test_redis_may_lose_everything_and_stay_away(site: LiveSite) -> None:
         await local.ready("redis")
         for played in (people, bots):
             await played.grown(5)
+
+
+async def test_postgres_away_costs_a_delay_and_a_line(site: LiveSite) -> None:
+    """Killed and started again: what was acknowledged is there, games go on, and no log has the stack of calls of what
+    is nobody's mistake."""
+    local = _local(site)
+    async with company(site, players=2) as people, company(site, players=0, bots=2) as bots:
+        before = {path: path.stat().st_size for path in site.folder.glob("*.log")}
+        local.process("postgres").kill()
+        await asyncio.sleep(2)
+        await local.ready("postgres")
+        for played in (people, bots):
+            await played.grown(5)
+    lines = [line for path, size in before.items() for line in path.read_bytes()[size:].splitlines()]
+    assert lines
+    assert [json.loads(line) for line in lines if not line.startswith(b"{") or b'"stack"' in line] == []

@@ -239,3 +239,19 @@ def test_what_may_be_repeated_is_in_the_contract() -> None:
     replicas = RemoteReplicas(ECHO, "127.0.0.1:1", connect=lambda address: open_channel(str(address)))
     with pytest.raises(ValueError, match="has no methods Twice"):
         PoolClient(ECHO, Pool(replicas, what="echo"), repeatable=("Twice",))
+
+
+async def test_whoever_was_met_once_stays_met() -> None:
+    """So that a loss that all replicas of a caller have alike takes none of them out of service."""
+    site = Replicated()
+    await site.pool.start()
+    met = asyncio.create_task(site.pool.met())
+    await asyncio.sleep(0.05)
+    assert not met.done()
+    await site.start(0)
+    async with asyncio.timeout(20):
+        await met
+    await site.crash(0)
+    await site.serving()
+    await site.pool.met()
+    await site.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import signal
 from collections.abc import AsyncIterator
@@ -205,6 +206,31 @@ async def test_messages_beyond_the_limit_are_refused() -> None:
         with pytest.raises(ServiceError) as caught:
             await RemoteClient(ECHO, channel).Once(EchoRequest(text="x" * 4096))
         assert caught.value.code is grpc.StatusCode.RESOURCE_EXHAUSTED
+    await service.stop()
+
+
+async def test_connections_beyond_the_limit_are_closed() -> None:
+    """Those that are there go on, and a place that gets free is given away again."""
+    service = Service("echo", ServiceSettings(max_connections=2, shutdown_notice_ms=0))
+    service.add_handler(ECHO, Handler())
+    await service.start(0)
+    own = [("grpc.use_local_subchannel_pool", 1), ("grpc.max_reconnect_backoff_ms", 100)]
+    channels = [grpc.aio.insecure_channel(f"127.0.0.1:{service.port}", options=own) for _ in range(3)]
+    for channel in channels[:2]:
+        assert await health_of(channel) == SERVING
+    with pytest.raises(grpc.aio.AioRpcError) as refused:
+        await health_of(channels[2])
+    assert refused.value.code() is grpc.StatusCode.UNAVAILABLE
+    assert await health_of(channels[0]) == SERVING
+    await channels[1].close()
+    async with asyncio.timeout(20):
+        while True:
+            with contextlib.suppress(grpc.aio.AioRpcError):
+                assert await health_of(channels[2]) == SERVING
+                break
+            await asyncio.sleep(0.05)
+    for channel in channels:
+        await channel.close()
     await service.stop()
 
 

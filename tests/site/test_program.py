@@ -87,6 +87,23 @@ def test_the_settings_are_one_table_of_all_services(capsys: pytest.CaptureFixtur
         assert f"| `MAGNATE_{name}` |" in table
 
 
+@pytest.mark.parametrize("command", [["settings"], ["up", "rules"]])
+def test_a_mistyped_variable_is_named_and_ignored(command: list[str]) -> None:
+    """In one line, with what may have been meant; everything else goes on as if it were not there."""
+    environ = {
+        "PATH": "/usr/bin:/bin",
+        "MAGNATE_RULES_PROT": "1",
+        "MAGNATE_KITCHEN": "x",
+        "MAGNATE_RULES_PORT": "70000",
+    }
+    done = subprocess.run([*PROGRAM, *command], env=environ, capture_output=True, text=True, check=False)
+    assert done.stderr.splitlines()[0] == (
+        "magnate: not a setting, ignored: MAGNATE_KITCHEN, MAGNATE_RULES_PROT (is it MAGNATE_RULES_PORT?); "
+        "see: magnate settings"
+    )
+    assert done.returncode == (0 if command == ["settings"] else 2)
+
+
 def _environ(folder: Path, **settings: object) -> dict[str, str]:
     given = {f"MAGNATE_{name.upper()}": str(value) for name, value in settings.items()}
     return {"MAGNATE_DATA_FOLDER": str(folder), "PATH": "/usr/bin:/bin", **given}

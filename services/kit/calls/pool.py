@@ -78,11 +78,17 @@ class Pool:
         self._retiring: set[asyncio.Task[None]] = set()
         self._look: asyncio.Task[None] | None = None
         self._changed = asyncio.Event()
+        self._met = asyncio.Event()
 
     @property
     def members(self) -> Mapping[str, Member]:
         """The replicas that are known now, by name."""
         return self._members
+
+    async def met(self) -> None:
+        """Returns once a replica has said that it serves; from then on at once, whatever becomes of it. For readiness:
+        a process that cannot reach what it needs is not ready, one that loses it is no worse than the others are."""
+        await self._met.wait()
 
     async def start(self) -> None:
         """Begins to look for replicas; calls wait until one serves."""
@@ -207,6 +213,7 @@ class Pool:
             member.serves = serves
             _log.info("replica_changed", what=self._what, replica=member.name, serves=serves)
         if serves:
+            self._met.set()
             self._changed.set()
 
 
