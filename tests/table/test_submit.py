@@ -325,6 +325,30 @@ async def test_an_expiry_ends_a_deadline_once_and_only_when_it_is_due(tables: Ta
     assert await refusal(tables.client.ExpireDeadline(unknown)) == "stale_deadline"
 
 
+async def test_many_deadlines_end_over_one_stream_and_each_has_its_answer(tables: Tables) -> None:
+    table_ids = [(await tables.running(3))[0] for _ in range(2)]
+    deadlines = [(await tables.last(table_id)).deadlines[0] for table_id in table_ids]
+    tables.clock.play = max(deadline.opened_at_ms + deadline.budget_ms for deadline in deadlines) + 500
+    wanted = [*zip(table_ids, (deadline.deadline_id for deadline in deadlines), strict=True), (table_ids[0], 999)]
+
+    async def requests() -> object:
+        message = pb.ExpireStreamRequest()
+        for number, (table_id, deadline_id) in enumerate([*wanted, (table_ids[0], 0)]):
+            message.items.add(
+                call_id=number, request=pb.ExpireDeadlineRequest(table_id=table_id, deadline_id=deadline_id)
+            )
+        yield message
+
+    answers = {}
+    async with tables.client.ExpireStream(requests()) as stream:
+        async for response in stream:
+            answers.update({item.call_id: item for item in response.items})
+    ends = [(await tables.last(table_id)).last_seq for table_id in table_ids]
+    assert [answers[number].response.last_seq for number in range(2)] == ends
+    reasons = [from_status(status_pb2.Status.FromString(answers[number].status)).reason for number in (2, 3)]
+    assert reasons == ["stale_deadline", "malformed"]
+
+
 async def test_a_command_whose_caller_goes_away_is_published_all_the_same(store_url: str) -> None:
     tables = await open_tables(store_url)
     await tables.listen()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 from google.rpc import status_pb2
 from magnate.table.v1 import table_service_pb2 as pb
@@ -169,8 +170,14 @@ class TableHandler:
         )
 
     async def ExpireDeadline(self, request: pb.ExpireDeadlineRequest, call: Call) -> pb.ExpireDeadlineResponse:
-        done = await self._do.expire_deadline.run(request.table_id, request.deadline_id)
-        return pb.ExpireDeadlineResponse(last_seq=done.last_seq)
+        return await self._expire(request)
+
+    def ExpireStream(
+        self, requests: AsyncIterator[pb.ExpireStreamRequest], call: Call
+    ) -> AsyncIterator[pb.ExpireStreamResponse]:
+        return serve_batches(
+            requests, items=_items, handle=self._expire_one, wrap=_expiries, max_in_flight=_MAX_IN_FLIGHT
+        )
 
     async def ReadUpdates(self, request: pb.ReadUpdatesRequest, call: Call) -> pb.ReadUpdatesResponse:
         with _refusing():
@@ -213,6 +220,14 @@ class TableHandler:
         validate(request)
         return await self._submit(request)
 
+    async def _expire_one(self, request: pb.ExpireDeadlineRequest) -> pb.ExpireDeadlineResponse:
+        validate(request)
+        return await self._expire(request)
+
+    async def _expire(self, request: pb.ExpireDeadlineRequest) -> pb.ExpireDeadlineResponse:
+        done = await self._do.expire_deadline.run(request.table_id, request.deadline_id)
+        return pb.ExpireDeadlineResponse(last_seq=done.last_seq)
+
     async def _submit(self, request: pb.SubmitRequest) -> pb.SubmitResponse:
         done = await self._do.submit.run(request.session_token, request.table_id, request.command)
         return pb.SubmitResponse(first_seq=done.first_seq, last_seq=done.last_seq, repeated=done.repeated)
@@ -226,16 +241,26 @@ def _refusing() -> Iterator[None]:
         raise from_refused(refused) from None
 
 
-def _items(request: pb.SubmitStreamRequest) -> Iterable[tuple[int, pb.SubmitRequest]]:
+def _items(request: Any) -> Iterable[tuple[int, Any]]:
     return [(item.call_id, item.request) for item in request.items]
 
 
 def _answers(finished: Sequence[tuple[int, pb.SubmitResponse | ServiceError]]) -> pb.SubmitStreamResponse:
     answers = pb.SubmitStreamResponse()
+    _fill(answers, finished)
+    return answers
+
+
+def _expiries(finished: Sequence[tuple[int, pb.ExpireDeadlineResponse | ServiceError]]) -> pb.ExpireStreamResponse:
+    answers = pb.ExpireStreamResponse()
+    _fill(answers, finished)
+    return answers
+
+
+def _fill(answers: Any, finished: Sequence[tuple[int, Any]]) -> None:
     for number, result in finished:
         if isinstance(result, ServiceError):
             status: status_pb2.Status = to_status(result)
             answers.items.add(call_id=number, status=status.SerializeToString())
         else:
             answers.items.add(call_id=number, response=result)
-    return answers
