@@ -9,6 +9,7 @@ from typing import Any
 from magnate.gateway.v1 import gateway_service_pb2
 from magnate.table.v1 import table_service_pb2
 
+from services.clock.adapters.expiring import StreamedTables
 from services.clock.main import build
 from services.clock.settings import ClockSettings
 from services.kit.calls import PoolClient, bearer, open_pool
@@ -41,7 +42,8 @@ async def serve(settings: ClockSettings) -> int:
         attempt_ms=settings.attempt_ms,
         telemetry=telemetry,
     )
-    table_client: Any = PoolClient(TABLE, tables, repeatable=("ListDeadlines", "ExpireDeadline"))
+    one_by_one: Any = PoolClient(TABLE, tables, repeatable=("ListDeadlines", "ExpireDeadline"))
+    table_client = StreamedTables(one_by_one, tables)
     # A probe measures what is: it is not asked again.
     gateway_client: Any = PoolClient(GATEWAY, gateways)
     service = build(
@@ -54,6 +56,7 @@ async def serve(settings: ClockSettings) -> int:
     service.add_check("table", tables.met)
     service.add_check("gateway", gateways.met)
     service.add_closer(tables.close)
+    service.add_closer(table_client.close)
     service.add_closer(gateways.close)
     service.add_closer(stream.close)
     await tables.start()

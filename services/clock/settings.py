@@ -98,7 +98,8 @@ class ClockSettings(ServiceSettings):
     relist_ms: int = setting(
         "MAGNATE_CLOCK_RELIST_MS",
         60_000,
-        "time after which the deadlines are read from the table service again, in case an update was lost",
+        "time in which the deadlines of all shards are read from the table service again, in case an update was lost; "
+        "longer when there are more than some ten thousand",
         low=1_000,
         high=3_600_000,
     )
@@ -106,7 +107,7 @@ class ClockSettings(ServiceSettings):
         "MAGNATE_CLOCK_EXPIRE_LIMIT_MS", 5_000, "time a table has to end a deadline", low=100, high=60_000
     )
     max_expiries: int = setting(
-        "MAGNATE_CLOCK_MAX_EXPIRIES", 64, "deadlines that are being ended at a time", low=1, high=10_000
+        "MAGNATE_CLOCK_MAX_EXPIRIES", 256, "deadlines that are being ended at a time", low=1, high=10_000
     )
 
     def check(self) -> None:

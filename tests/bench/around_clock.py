@@ -14,7 +14,7 @@ import base64
 import json
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any
 
 from magnate.clock.v1 import clock_service_pb2 as clock_pb
@@ -25,6 +25,7 @@ from magnate.table.v1 import table_service_pb2 as table_pb
 
 from gateway.main import DESCRIPTOR as GATEWAY
 from services.clock.main import DESCRIPTOR as CLOCK
+from services.kit.batches import serve_batches
 from services.kit.calls import Call, Proof, RemoteClient, clock_proofs, open_channel
 from services.kit.errors import ServiceError
 from services.kit.server import Service, ServiceSettings, run, settle
@@ -33,6 +34,7 @@ from services.rules.codec import messages
 from services.rules.domain.decide import advance
 from services.rules.domain.legal import legal_actions
 from services.rules.domain.play import Advance
+from services.table.adapters.handler import _expiries, _items
 from services.table.domain.shards import SHARDS, shard_of
 from services.table.main import DESCRIPTOR as TABLE
 from tests.bench.hollow import Hollow
@@ -45,6 +47,7 @@ _FAR_MS, _SPREAD_MS = 3_600_000, 3_600_000
 _PUBLISHED = 256
 _WAIT_S = 60.0
 _LEAD_MS = 1_500
+_MAX_IN_FLIGHT = 1_024
 
 
 def in_force(table_id: str, seq: int, deadline: decision_pb2.Deadline) -> bytes:
@@ -201,6 +204,15 @@ class AroundClock(Hollow):
             self._late_ms.append(self.play_time.now_ms(shard_of(request.table_id)) - due_ms)
             self._fired.append(request.table_id)
         return table_pb.ExpireDeadlineResponse(last_seq=3)
+
+    def ExpireStream(self, requests: AsyncIterator[table_pb.ExpireStreamRequest], call: Call) -> AsyncIterator[Any]:
+        return serve_batches(
+            requests,
+            items=_items,
+            handle=lambda request: self.ExpireDeadline(request, call),
+            wrap=_expiries,
+            max_in_flight=_MAX_IN_FLIGHT,
+        )
 
     async def list_tables(self, count: int) -> dict[str, Any]:
         """From now on so many have a deadline in force."""

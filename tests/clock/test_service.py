@@ -30,12 +30,14 @@ from services.clock.domain.play_time import Cause, Checkpoint
 from services.clock.domain.shards import ALL
 from services.clock.main import DESCRIPTOR, build
 from services.clock.settings import ClockSettings
+from services.kit.batches import serve_batches
 from services.kit.calls import Call, LocalClient, RemoteClient, open_channel
 from services.kit.errors import ServiceError
 from services.kit.server import Service
 from services.kit.settings import SettingsError
 from services.kit.streams_memory import MemoryStream
 from services.kit.streams_redis import RedisStream
+from services.table.adapters.handler import _expiries, _items
 from tests.support.servers import free_port
 
 TOKEN = "only the clock knows"
@@ -76,6 +78,14 @@ class Surroundings:
         self.deadline = None
         self.ended_s.append(time.monotonic())
         return table_pb.ExpireDeadlineResponse(last_seq=2)
+
+    def ExpireStream(self, requests: AsyncIterator[table_pb.ExpireStreamRequest], call: Call) -> AsyncIterator[Any]:
+        return serve_batches(
+            requests,
+            items=_items,
+            handle=lambda request: self.ExpireDeadline(request, call),
+            wrap=_expiries,
+        )
 
 
 @pytest.fixture(params=["local", "remote"])

@@ -49,9 +49,7 @@ class Clock:
         self._holding = Holding(state, leases, on_change=self._follower.shards_changed)
         self._keeper = Keeper(state, leases, on_lost=self._holding.lost)
         self._firer = Firer(state, tables)
-        self._prober = Prober(
-            state, probes, replica=replica, on_advance=self._advanced, on_outage=self._follower.want_list
-        )
+        self._prober = Prober(state, probes, replica=replica, on_advance=self._advanced, on_outage=self._follower.doubt)
         instruments.watch(
             armed=state.armed,
             play_time_ms=lambda: max((band.play_time.play_time_ms for band in state.bands), default=0),

@@ -25,6 +25,7 @@ class Firer:
         self._state = state
         self._tables = tables
         self._in_flight: dict[tuple[str, int], asyncio.Task[None]] = {}
+        self._more_waits = False
 
     def fire_due(self) -> None:
         """Begins to end what is due by now; to be called whenever play time has advanced."""
@@ -34,11 +35,12 @@ class Firer:
                 continue
             room = self._state.pace.max_in_flight - len(self._in_flight)
             if room <= 0:
-                return
+                break
             for due in shard.deadlines.take_due(shard.play_time.play_time_ms, room):
                 key = (due.table_id, due.deadline_id)
                 if key not in self._in_flight:
                     self._in_flight[key] = asyncio.create_task(self._run(key, shard, due))
+        self._more_waits = len(self._in_flight) >= self._state.pace.max_in_flight
 
     def close(self) -> None:
         """Gives up what is on its way; whoever comes next tells it again."""
@@ -51,7 +53,8 @@ class Firer:
                 await self._expire(shard, due)
         finally:
             del self._in_flight[key]
-        self.fire_due()
+        if self._more_waits:
+            self.fire_due()
 
     async def _expire(self, shard: Shard, due: Due) -> None:
         expiries = self._state.instruments.expiries

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 
 from services.clock.application.ports import Gap, InForce, Tables, Updates
 from services.clock.application.state import State
@@ -13,13 +13,16 @@ from services.kit.logs import get_log
 
 _log = get_log(__name__)
 _REST_S = 1.0
+# Between two pages of a list that is not urgent.
+_LEISURE_S = 0.5
 
 
 class Follower:
     """Arms from committed updates of the shards held, and from the table service's own list whenever updates may have
     been lost.
 
-    The list is also read now and then, since an update may be lost without a trace.
+    An update may also be lost without a trace. Therefore the list is read over and over, shard after shard, and that
+    of all shards after an outage: at leisure, so that it costs the same however many tables there are.
     """
 
     def __init__(self, state: State, tables: Tables, updates: Updates) -> None:
@@ -29,11 +32,18 @@ class Follower:
         self._changed = asyncio.Event()
         self._wanted = asyncio.Event()
         self._unread: set[int] = set()
+        self._doubtful: set[int] = set()
+        self._reviewed = -1
         self._unheard: set[int] = set()
 
-    def want_list(self, shards: Collection[int] | None = None) -> None:
-        """Has the list of these shards (None: of all) read soon."""
-        self._unread.update(self._state.shards if shards is None else shards)
+    def want_list(self, shards: Collection[int]) -> None:
+        """Has the list of these shards read at once: of some of their tables nothing may be known."""
+        self._unread.update(shards)
+        self._wanted.set()
+
+    def doubt(self) -> None:
+        """Has the list of all shards read at leisure."""
+        self._doubtful.update(self._state.shards)
         self._wanted.set()
 
     def shards_changed(self, added: Collection[int]) -> None:
@@ -58,21 +68,37 @@ class Follower:
                 hearing.cancel()
 
     async def relist(self) -> None:
-        """Reads the list whenever it is wanted, until it is cancelled."""
+        """Reads the list of what is wanted or in doubt, else of one shard after the other, until it is cancelled."""
         while True:
+            if not (self._unread or self._doubtful):
+                await self._rest(self._state.pace.relist_ms / 1000 / max(1, len(self._state.shards)))
+            if not (self._unread or self._doubtful):
+                self._doubtful.update(self._next_in_turn())
+            is_urgent = bool(self._unread)
+            shards, self._unread = self._unread or self._doubtful, set()
+            self._doubtful = self._doubtful - shards
             try:
-                async with asyncio.timeout(self._state.pace.relist_ms / 1000):
-                    await self._wanted.wait()
-            except TimeoutError:
-                self._unread.update(self._state.shards)
-            self._wanted.clear()
-            shards, self._unread = self._unread, set()
-            try:
-                await self._read_list(shards)
+                await self._read_list(shards, is_urgent=is_urgent)
+                if is_urgent:
+                    await asyncio.sleep(_REST_S)
             except ServiceError as error:
                 _log.warning("list_failed", reason=error.reason)
-                self.want_list(shards)
-            await asyncio.sleep(_REST_S)
+                (self._unread if is_urgent else self._doubtful).update(shards)
+                await asyncio.sleep(_REST_S)
+
+    async def _rest(self, seconds: float) -> None:
+        """So long at most; less when a list is wanted."""
+        self._wanted.clear()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._wanted.wait()
+
+    def _next_in_turn(self) -> list[int]:
+        """The shard to be read after the one before."""
+        held = sorted(self._state.shards)
+        following = [number for number in held if number > self._reviewed] or held
+        self._reviewed = following[0] if following else -1
+        return following[:1]
 
     def _hear_others(self, before: asyncio.Task[None] | None) -> asyncio.Task[None] | None:
         shards = frozenset(self._state.shards)
@@ -119,7 +145,7 @@ class Follower:
             grace_ms = self._state.pace.grace_ms if news.grace_ms is None else news.grace_ms
             shard.deadlines.arm(news.table_id, news.seq, news.deadlines, grace_ms)
 
-    async def _read_list(self, wanted: Collection[int]) -> None:
+    async def _read_list(self, wanted: Collection[int], *, is_urgent: bool) -> None:
         shards = {number: self._state.shards[number] for number in wanted if number in self._state.shards}
         if not shards:
             return
@@ -133,6 +159,12 @@ class Follower:
             token = page.next_page_token
             if not token:
                 break
+            if not is_urgent:
+                await self._rest(_LEISURE_S)
+                if self._unread:
+                    # Broken off, it takes nothing away.
+                    self._doubtful.update(shards)
+                    return
         # One that was lost and taken again meanwhile is a new object, whose own list is still to come.
         gone = sum(shard.deadlines.end_round() for shard in shards.values())
         _log.debug("list_read", armed=self._state.armed(), gone=gone)

@@ -29,7 +29,7 @@ class Pace:
     retry_ms: int = 1_000
     not_due_wait_ms: int = 50
     grace_ms: int = 500
-    max_in_flight: int = 64
+    max_in_flight: int = 256
 
     @property
     def fresh_ms(self) -> int:
