@@ -28,6 +28,11 @@ class Feed:
         self.heard_s = now_s
         self._pending: deque[Frame] = deque(maxlen=_MAX_PENDING)
 
+    def is_of(self, history_id: str) -> bool:
+        """Whether this may be the history that is followed here; an unknown one may be any."""
+        known = self.table.history_id if self.table is not None else ""
+        return not known or not history_id or known == history_id
+
     def place(self, frame: Frame) -> Place:
         """Where an update stands; while a gap is being filled it is kept for later and counts as seen."""
         if self.filling:
@@ -55,7 +60,12 @@ class Feed:
     def learn(self, table: table_pb2.Table) -> Frame:
         """Takes in the table as described or published; the frame of the newest that is known."""
         known = self.table
-        if known is None or self.table_frame is None or table.lobby_version >= known.lobby_version:
+        if (
+            known is None
+            or self.table_frame is None
+            or table.lobby_version >= known.lobby_version
+            or not self.is_of(table.history_id)
+        ):
             self.table, self.table_frame = table, table_frame(table)
         return self.table_frame
 

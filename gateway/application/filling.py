@@ -19,12 +19,18 @@ from services.kit.logs import get_log
 
 _log = get_log(__name__)
 _PAGE_UPDATES = 100
+_SEQ_AHEAD = "seq_ahead"
 _FIRST_BACKOFF_S = 0.1
 _LAST_BACKOFF_S = 2.0
 
 
+class ForkedError(Exception):
+    """The table service holds another history than the one that the feed has followed."""
+
+
 class Filler:
-    """`give` hands an update to the targets of a feed, `learn` takes a table in as if it had been published."""
+    """`give` hands an update to the targets of a feed, `learn` takes a table in as if it had been published, `on_fork`
+    is told of a feed whose history is no longer that of the store."""
 
     def __init__(
         self,
@@ -32,10 +38,12 @@ class Filler:
         *,
         give: Callable[[Feed, Frame], None],
         learn: Callable[[table_pb2.Table], None],
+        on_fork: Callable[[Feed], None],
     ) -> None:
         self._table = table
         self._give = give
         self._learn = learn
+        self._on_fork = on_fork
         self._tasks: dict[Feed, asyncio.Task[None]] = {}
 
     def fill(self, feed: Feed) -> None:
@@ -58,7 +66,13 @@ class Filler:
         while feed.targets:
             try:
                 await self._read(feed)
+            except ForkedError:
+                self._on_fork(feed)
+                return
             except ServiceError as error:
+                if error.reason == _SEQ_AHEAD:
+                    self._on_fork(feed)
+                    return
                 reason = str(error)
             except Exception as error:
                 reason = str(as_service_error(error, "fill"))
@@ -74,6 +88,8 @@ class Filler:
     async def _read(self, feed: Feed) -> None:
         if feed.table is not None and feed.table.status == table_pb2.TABLE_STATUS_LOBBY:
             described = await self._table.DescribeTable(table_pb.DescribeTableRequest(table_id=feed.table_id))
+            if not feed.is_of(described.table.history_id):
+                raise ForkedError
             if described.table.lobby_version > feed.table.lobby_version:
                 self._learn(described.table)
             if described.table.status == table_pb2.TABLE_STATUS_LOBBY:
@@ -83,6 +99,8 @@ class Filler:
             page = await self._table.ReadUpdates(
                 table_pb.ReadUpdatesRequest(table_id=feed.table_id, after_seq=after_seq, page_size=_PAGE_UPDATES)
             )
+            if not feed.is_of(page.history_id):
+                raise ForkedError
             for update in page.updates:
                 frame = update_frame(update)
                 if frame.last_seq > (feed.last_seq or 0):

@@ -15,13 +15,16 @@ from magnate.table.v1 import table_pb2
 
 _UPDATE_IN_WATCH: Final = b"\x1a"  # WatchResponse.update = 3, length-delimited
 _UPDATE_IN_STREAM: Final = 0x0A  # StreamMessage.update = 1, length-delimited
+_HISTORY_IN_STREAM: Final = b"\x7a\x10"  # StreamMessage.history_id = 15, of 16 characters
+_HISTORY_BYTES: Final = 2 + 16
 _HEAD: Final = (0x0A, 0x10, 0x18, 0x20)  # Update.table_id, first_seq, last_seq, play_time_ms
 
 
 class Frame:
-    """One serialised WatchResponse. `last_seq` is 0 for what is no update or snapshot."""
+    """One serialised WatchResponse. `last_seq` is 0 for what is no update or snapshot. `history_id` is known of updates
+    that came over the event stream."""
 
-    __slots__ = ("data", "first_seq", "last_seq", "lobby_version", "play_time_ms", "table_id")
+    __slots__ = ("data", "first_seq", "history_id", "last_seq", "lobby_version", "play_time_ms", "table_id")
 
     def __init__(
         self,
@@ -32,6 +35,7 @@ class Frame:
         last_seq: int = 0,
         play_time_ms: int = 0,
         lobby_version: int = 0,
+        history_id: str = "",
     ) -> None:
         self.data = data
         self.table_id = table_id
@@ -39,6 +43,7 @@ class Frame:
         self.last_seq = last_seq
         self.play_time_ms = play_time_ms
         self.lobby_version = lobby_version
+        self.history_id = history_id
 
 
 def update_frame(update: bytes) -> Frame:
@@ -48,11 +53,17 @@ def update_frame(update: bytes) -> Frame:
 
 def read_stream_message(data: bytes) -> Frame | table_pb2.StreamMessage:
     """The frame of an update from the event stream; any other message parsed. Raises DecodeError."""
-    start = _start_of_only_update(data)
+    start, end = _place_of_update(data)
     if start:
-        return _framed(_UPDATE_IN_WATCH + data[1:], data[start:])
+        frame = _framed(_UPDATE_IN_WATCH + data[1:end], data[start:end])
+        frame.history_id = data[end + 2 :].decode(errors="replace")
+        return frame
     message = table_pb2.StreamMessage.FromString(data)
-    return update_frame(message.update) if message.WhichOneof("message") == "update" else message
+    if message.WhichOneof("message") != "update":
+        return message
+    frame = update_frame(message.update)
+    frame.history_id = message.history_id
+    return frame
 
 
 def snapshot_frame(snapshot: update_pb2.Snapshot) -> Frame:
@@ -91,15 +102,18 @@ def ended_frames(reason: str, resume_after: Mapping[str, int]) -> list[Frame]:
     return [*frames, ended_frame(reason)]
 
 
-def _start_of_only_update(data: bytes) -> int:
-    """Where the update begins in a message that holds nothing else; 0 for any other bytes."""
+def _place_of_update(data: bytes) -> tuple[int, int]:
+    """Where the update begins and ends in a message of it and at most its history; zeros for any other bytes."""
     if not data or data[0] != _UPDATE_IN_STREAM:
-        return 0
+        return 0, 0
     try:
         length, start = _read_varint(data, 1)
     except IndexError:
-        return 0
-    return start if start + length == len(data) else 0
+        return 0, 0
+    end = start + length
+    rest = len(data) - end
+    known = rest == 0 or (rest == _HISTORY_BYTES and data[end : end + 2] == _HISTORY_IN_STREAM)
+    return (start, end) if known else (0, 0)
 
 
 def _framed(data: bytes, update: bytes) -> Frame:

@@ -249,4 +249,7 @@ async def _asked(asking: Awaitable[Result]) -> Result:
 
 
 def _wishes(targets: Sequence[pb.WatchTarget]) -> list[Wish]:
-    return [(target.table_id, target.after_seq if target.HasField("after_seq") else None) for target in targets]
+    return [
+        Wish(target.table_id, target.after_seq if target.HasField("after_seq") else None, target.history_id)
+        for target in targets
+    ]

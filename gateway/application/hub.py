@@ -6,6 +6,7 @@ import asyncio
 import secrets
 import time
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from google.protobuf.message import DecodeError
 from magnate.table.v1 import table_pb2
@@ -24,8 +25,13 @@ from services.kit.logs import get_log
 
 _log = get_log(__name__)
 
-# (table, after_seq or None for a snapshot)
-Wish = tuple[str, int | None]
+
+class Wish(NamedTuple):
+    """A table to watch after a number of a history (empty: of any), or from a snapshot."""
+
+    table_id: str
+    after_seq: int | None
+    history_id: str = ""
 
 
 class Hub:
@@ -46,8 +52,8 @@ class Hub:
         self.newest_play_time_ms = 0
         self.draining = False
         self.on_touch: Callable[[Watch, str], None] = lambda watch, table_id: None
-        self._joiner = Joiner(table)
-        self._filler = Filler(table, give=self._give, learn=self._on_table)
+        self._joiner = Joiner(table, on_fork=self._forked)
+        self._filler = Filler(table, give=self._give, learn=self._on_table, on_fork=self._forked)
         self._on_probe = on_probe
         self._now_s = now_s
 
@@ -76,7 +82,7 @@ class Hub:
     def change(self, watch: Watch, *, add: Sequence[Wish], remove: Sequence[str]) -> None:
         """Takes tables off a watch, then adds some; one that is there already begins anew as wished."""
         self._check(watch, add, remove)
-        for table_id in {*remove, *(table_id for table_id, _ in add)}:
+        for table_id in {*remove, *(wish.table_id for wish in add)}:
             target = watch.targets.get(table_id)
             if target is not None:
                 self._detach(target)
@@ -117,15 +123,15 @@ class Hub:
             self.end_watch(watch, "draining")
 
     def _check(self, watch: Watch, wishes: Sequence[Wish], remove: Sequence[str] = ()) -> None:
-        names = [table_id for table_id, _ in wishes]
+        names = [wish.table_id for wish in wishes]
         if len(set(names)) != len(names):
             raise refusals.malformed("targets", "a table is named twice")
         if len((set(watch.targets) - set(remove)) | set(names)) > self.limits.tables_per_watch:
             raise refusals.overloaded("this watch has too many tables", self.limits.heartbeat_ms)
 
     def _add(self, watch: Watch, wishes: Sequence[Wish]) -> None:
-        for table_id, after_seq in wishes:
-            target = Target(watch, table_id, after_seq)
+        for table_id, after_seq, history_id in wishes:
+            target = Target(watch, table_id, after_seq, history_id)
             watch.targets[table_id] = target
             feed = self.feeds.get(table_id)
             if feed is None:
@@ -232,11 +238,21 @@ class Hub:
 
     def _on_update(self, feed: Feed, frame: Frame) -> None:
         feed.heard_s = self._now_s()
+        if not feed.is_of(frame.history_id):
+            # Left over from before the store was restored, or we are: the table service knows.
+            self._filler.fill(feed)
+            return
         place = feed.place(frame)
         if place is Place.NEXT:
             self._give(feed, frame)
         elif place is Place.GAP:
             self._filler.fill(feed)
+
+    def _forked(self, feed: Feed) -> None:
+        """The store was restored to a moment before what its watchers have seen: each begins anew with a snapshot."""
+        _log.warning("history_changed", table=feed.table_id, after_seq=feed.last_seq)
+        for target in tuple(feed.targets):
+            self._end_target(target, "seq_ahead")
 
     def _give(self, feed: Feed, frame: Frame) -> None:
         """Gives an update to all who watch its table: the same bytes to everybody, nobody waits."""
@@ -250,6 +266,9 @@ class Hub:
     def _on_table(self, table: table_pb2.Table) -> None:
         feed = self.feeds.get(table.table_id)
         if feed is None:
+            return
+        if not feed.is_of(table.history_id):
+            self._filler.fill(feed)
             return
         frame = feed.learn(table)
         if feed.table is not table:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 
 import grpc
 from magnate.table.v1 import table_service_pb2 as table_pb
@@ -26,8 +27,9 @@ class TooSlowError(Exception):
 class Joiner:
     """Subscribe first, then read: the target is attached to its feed before `join` is called."""
 
-    def __init__(self, table: TableCalls) -> None:
+    def __init__(self, table: TableCalls, *, on_fork: Callable[[Feed], None]) -> None:
         self._table = table
+        self._on_fork = on_fork
 
     async def join(self, feed: Feed, target: Target) -> None:
         """Sends the table, then a snapshot or all updates after a number, and makes the target live.
@@ -39,6 +41,11 @@ class Joiner:
             table_pb.DescribeTableRequest(session_token=token, table_id=target.table_id)
         )
         table = described.table
+        if not feed.is_of(table.history_id):
+            self._on_fork(feed)
+            return
+        if target.after_seq and target.history_id not in ("", table.history_id):
+            raise _other_history(target.after_seq, table.last_seq)
         target.watch.shard = table.shard
         target.may_see = described.HasField("own_seat") or may_watch(table, target.watch.session_id)
         target.send_table(feed.learn(table))
@@ -50,7 +57,7 @@ class Joiner:
         elif target.after_seq is None:
             await self._send_snapshot(target, token)
         else:
-            await self._read(target, token)
+            await self._read(feed, target, token)
         target.joined = True
         await self.catch_up(feed, target, token=token)
 
@@ -73,7 +80,7 @@ class Joiner:
                 target.overflowed = False
                 target.buffer.clear()
             before = target.sent_seq
-            await self._read(target, token)
+            await self._read(feed, target, token)
             tries = 0 if target.sent_seq > before else tries + 1
             if tries > _MAX_TRIES:
                 raise refusals.unreachable("the log lacks what the event stream has")
@@ -87,7 +94,7 @@ class Joiner:
         await _room(target)
         target.send(snapshot_frame(answer.snapshot))
 
-    async def _read(self, target: Target, token: str) -> None:
+    async def _read(self, feed: Feed, target: Target, token: str) -> None:
         while True:
             page = await self._table.ReadUpdates(
                 table_pb.ReadUpdatesRequest(
@@ -99,6 +106,8 @@ class Joiner:
             )
             if target.sent_seq > page.last_seq:
                 raise _seq_ahead(target.sent_seq, page.last_seq)
+            if not feed.is_of(page.history_id):
+                raise _other_history(target.sent_seq, page.last_seq)
             for update in page.updates:
                 await _room(target)
                 target.send(update_frame(update))
@@ -120,6 +129,15 @@ def _seq_ahead(after_seq: int, last_seq: int) -> ServiceError:
         grpc.StatusCode.OUT_OF_RANGE,
         "seq_ahead",
         f"the log ends at {last_seq}, before {after_seq}",
+        {"last_seq": str(last_seq)},
+    )
+
+
+def _other_history(after_seq: int, last_seq: int) -> ServiceError:
+    return ServiceError(
+        grpc.StatusCode.OUT_OF_RANGE,
+        "seq_ahead",
+        f"the store was restored since {after_seq} was seen",
         {"last_seq": str(last_seq)},
     )
 

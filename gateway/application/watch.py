@@ -39,6 +39,7 @@ class Target:
         "after_seq",
         "buffer",
         "ended",
+        "history_id",
         "joined",
         "live",
         "lobby_version",
@@ -49,9 +50,10 @@ class Target:
         "watch",
     )
 
-    def __init__(self, watch: Watch, table_id: str, after_seq: int | None) -> None:
+    def __init__(self, watch: Watch, table_id: str, after_seq: int | None, history_id: str = "") -> None:
         self.watch = watch
         self.table_id = table_id
+        self.history_id = history_id
         self.after_seq = after_seq
         self.sent_seq = after_seq or 0
         self.lobby_version = 0

@@ -74,6 +74,13 @@ an operator's certificate does (MAGNATE_TLS_CERT, MAGNATE_TLS_KEY, MAGNATE_TLS_C
   magnate admin delete-player q3fz... --reason "asked for on 1 May"
   magnate admin audit --table 7xk2...
 """
+_RESTORED = """\
+To be run once on a database that was restored from a backup, before any service starts on it: clients and services then
+know that what they saw after that backup is gone. Run on another database it does no harm: each client asks for one
+snapshot.
+
+  MAGNATE_DATABASE_URL=postgresql://... magnate restored
+"""
 _SETTINGS = """\
 Prints the table of all variables of the environment, with their defaults and what is allowed.
 
@@ -102,6 +109,7 @@ def parser() -> argparse.ArgumentParser:
     replay.add_argument("file", type=Path, help="file that was exported")
     command("migrate", "bring a Postgres up to date", _MIGRATE)
     _admin_arguments(command("admin", "look at tables and players, and change them", _ADMIN))
+    command("restored", "begin another history of a restored database", _RESTORED)
     command("settings", "print the table of all settings", _SETTINGS)
     return top
 

@@ -25,6 +25,7 @@ from services.site.errors import CommandError, in_words
 from services.site.migrating import migrate
 from services.site.playing import PlayOptions, run_play
 from services.site.replaying import replay_file
+from services.site.restoring import begin_history
 from services.site.settings import AdminSettings, SiteSettings
 from services.site.upping import run_site
 from services.table.settings import TableSettings
@@ -129,6 +130,13 @@ def _admin(chosen: argparse.Namespace, environ: Mapping[str, str]) -> int:
     return 0
 
 
+def _restored(chosen: argparse.Namespace, environ: Mapping[str, str]) -> int:
+    settings = TableSettings.load(environ)
+    settings.configure_logs("restored")
+    run(_until_told(begin_history(settings.database_url, _say)))
+    return 0
+
+
 def _settings(chosen: argparse.Namespace, environ: Mapping[str, str]) -> int:
     _say(render_table(kind for kind in known_settings() if kind.__module__.split(".")[0] in {"services", "gateway"}))
     return 0
@@ -164,5 +172,6 @@ _COMMANDS = {
     "replay": _replay,
     "migrate": _migrate,
     "admin": _admin,
+    "restored": _restored,
     "settings": _settings,
 }

@@ -35,6 +35,7 @@ from services.table.application.end_session import EndSession
 from services.table.application.expire_deadline import ExpireDeadline
 from services.table.application.export_table import ExportTable
 from services.table.application.get_snapshot import GetSnapshot
+from services.table.application.histories import Histories
 from services.table.application.hot_tables import HotTables
 from services.table.application.inspect_table import InspectTable
 from services.table.application.join_table import JoinTable
@@ -90,6 +91,7 @@ class Application:
     commands: Commands
     sweeper: Sweeper
     archiver: Archiver
+    histories: Histories
 
 
 def compose(outside: Outside, options: Options) -> Application:
@@ -209,7 +211,8 @@ def compose(outside: Outside, options: Options) -> Application:
         ),
     )
     admin = AdminHandler(admin_cases, store, wall, chance)
-    return Application(TableHandler(use_cases), admin, stop_table, outbox, bots, commands, sweeper, archiver)
+    histories = Histories(store, hot_tables, outbox, bots)
+    return Application(TableHandler(use_cases), admin, stop_table, outbox, bots, commands, sweeper, archiver, histories)
 
 
 async def build(
@@ -256,5 +259,6 @@ async def build(
     service.add_background("sweep", application.sweeper.run)
     service.add_background("archive", application.archiver.run)
     service.add_background("stops", application.stop_table.run)
+    service.add_background("histories", application.histories.run)
     service.add_closer(store.close)
     return service

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
+from services.table.adapters import sql_histories
 from services.table.adapters.schema import seats
 from services.table.adapters.store import SqlStore, open_database
 from services.table.adapters.system import SystemWall
@@ -221,3 +222,24 @@ async def test_a_failing_piece_of_work_leaves_the_others_of_its_batch_alone(stor
     loaded = await store.load_table(_key(table))
     assert loaded is not None
     assert (loaded.lobby_version, loaded.last_seq) == (2, 5)
+
+
+async def test_a_command_of_another_history_is_not_committed(store: SqlStore, store_url: str) -> None:
+    """Given a replica that knows nothing of a restore, what it has decided does not get into the log."""
+    table = await _started(store, "one")
+    before = store.history_id
+    assert (len(before), await store.check_history()) == (16, False)
+    loaded = await store.load_table(_key(table))
+    assert loaded is not None
+    assert loaded.history_id == before
+    assert await store.append(replace(_row(table, 5, 5, "c1"), history_id=before))
+    other = open_database(store_url)
+    await other.start()
+    after = await other.write(sql_histories.begin)
+    await other.close()
+    assert after != before
+    assert not await store.append(replace(_row(table, 6, 6, "c2"), history_id=before))
+    assert not await store.append(replace(_row(table, 6, 6, "c2"), history_id=before, result=b"r"))
+    assert (await store.check_history(), store.history_id) == (True, after)
+    assert await store.append(replace(_row(table, 6, 6, "c2"), history_id=after))
+    assert (await store.find_command(_key(table), "c2"))[0] == 6

@@ -34,7 +34,14 @@ def test_a_frame_parses_to_the_update() -> None:
         update = some_update(draw)
         data = update.SerializeToString()
         by_stream = read_stream_message(table_pb2.StreamMessage(update=data).SerializeToString())
-        for frame in (update_frame(data), by_stream):
+        named = read_stream_message(table_pb2.StreamMessage(update=data, history_id="f" * 16).SerializeToString())
+        odd = read_stream_message(table_pb2.StreamMessage(update=data, history_id="short").SerializeToString())
+        assert [frame.history_id for frame in (by_stream, named, odd) if isinstance(frame, Frame)] == [
+            "",
+            "f" * 16,
+            "short",
+        ]
+        for frame in (update_frame(data), by_stream, named, odd):
             assert isinstance(frame, Frame)
             assert pb.WatchResponse.FromString(frame.data) == pb.WatchResponse(update=update)
             assert frame.data.endswith(data)

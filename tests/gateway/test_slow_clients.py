@@ -8,6 +8,7 @@ from typing import Any
 
 from magnate.gateway.v1 import gateway_service_pb2 as pb
 
+from gateway.application.hub import Wish
 from tests.support.gateways import Client, Site, read_updates, running_site, target, updates_of
 
 BULK = 20_000
@@ -86,7 +87,7 @@ async def test_a_thousand_watchers_get_the_same_bytes_object() -> None:
         ada = await site.client("Ada")
         table_id = await site.started_table(ada)
         hub = site.gateway.hub
-        watches = [hub.open(session=ada.session, token=ada.token, wishes=[(table_id, 0)]) for _ in range(1_000)]
+        watches = [hub.open(session=ada.session, token=ada.token, wishes=[Wish(table_id, 0)]) for _ in range(1_000)]
         for watch in watches:
             assert await watch.next() is not None  # the table
             assert await watch.next() is not None  # the first update

@@ -57,6 +57,7 @@ class FakeTable:
         self.play_time_ms = 1_000
         self.addresses: list[str] = []
         self.expires_at_unix_ms = 4_000_000_000_000
+        self.history_id = "0123456789abcdef"
 
     # ---- sessions
 
@@ -104,6 +105,7 @@ class FakeTable:
             settings=request.settings,
             host_session_id=session.session_id,
             lobby_version=1,
+            history_id=self.history_id,
         )
         table.seats.add(seat=0, session_id=session.session_id, name=session.name)
         self.tables[table.table_id] = Held(table)
@@ -226,7 +228,7 @@ class FakeTable:
         held.updates.append(data)
         held.seqs.append((first, last))
         held.table.last_seq = last
-        message = table_pb2.StreamMessage(update=data).SerializeToString()
+        message = table_pb2.StreamMessage(update=data, history_id=self.history_id).SerializeToString()
         await self._publish(held.table.shard, held.table.table_id, last, message)
         return pb.SubmitResponse(first_seq=first, last_seq=last)
 
@@ -239,7 +241,9 @@ class FakeTable:
         if request.after_seq > held.last_seq:
             raise ServiceError(grpc.StatusCode.OUT_OF_RANGE, "seq_ahead", "ahead of the log")
         page = [data for data, (_, last) in zip(held.updates, held.seqs, strict=True) if last > request.after_seq]
-        return pb.ReadUpdatesResponse(updates=page[: request.page_size or 100], last_seq=held.last_seq)
+        return pb.ReadUpdatesResponse(
+            updates=page[: request.page_size or 100], last_seq=held.last_seq, history_id=self.history_id
+        )
 
     async def GetSnapshot(self, request: pb.GetSnapshotRequest, call: Call) -> pb.GetSnapshotResponse:
         self._answering()
@@ -292,6 +296,14 @@ class FakeTable:
         held.table.lobby_version += 1
         message = table_pb2.StreamMessage(table=held.table).SerializeToString()
         await self._publish(held.table.shard, held.table.table_id, held.table.lobby_version, message)
+
+    def restore(self, commands: int) -> None:
+        """Puts every table back to where it was after so many commands; another history begins."""
+        self.history_id = self.history_id[1:] + self.history_id[0]
+        for held in self.tables.values():
+            del held.updates[commands:], held.seqs[commands:]
+            held.done.clear()
+            held.table.last_seq, held.table.history_id = held.last_seq, self.history_id
 
     async def publish_bytes(self, payload: bytes) -> None:
         """Anything, as if it had been committed."""

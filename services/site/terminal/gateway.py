@@ -33,6 +33,8 @@ _PASSING = frozenset(
     }
 )
 #: ends of a watch after which it is opened again
+# What was seen last is not in the log: the store was restored from a backup.
+_RESTORED = "seq_ahead"
 _RESUMABLE = frozenset({"slow_client", "draining", "overloaded", "unreachable", "internal"})
 
 
@@ -120,9 +122,10 @@ class Guest:
             async for piece in pieces:
                 yield piece.piece
 
-    async def watch(self, table_id: str, after_seq: int | None) -> AsyncIterator[pb.WatchResponse]:
+    async def watch(self, table_id: str, after_seq: int | None, history_id: str) -> AsyncIterator[pb.WatchResponse]:
         """One watch of one table, until it ends. `after_seq` None begins with a snapshot."""
-        request = pb.WatchRequest(targets=[pb.WatchTarget(table_id=table_id, after_seq=after_seq)])
+        target = pb.WatchTarget(table_id=table_id, after_seq=after_seq, history_id=history_id)
+        request = pb.WatchRequest(targets=[target])
         async with self._client.Watch(request, metadata=self._metadata()) as messages:
             async for message in messages:
                 yield message
@@ -156,6 +159,7 @@ class Follower:
         self._guest = guest
         self._table_id = table_id
         self._after_seq = after_seq
+        self._history_id = ""
         self._on_connection = on_connection
         self._wants_snapshot = False
 
@@ -170,7 +174,7 @@ class Follower:
         was_up = True
         while True:
             try:
-                async for message in self._guest.watch(self._table_id, self._after_seq):
+                async for message in self._guest.watch(self._table_id, self._after_seq, self._history_id):
                     if not was_up:
                         was_up = True
                         self._on_connection(True)
@@ -178,10 +182,7 @@ class Follower:
                     if self._note(message):
                         yield message
                     if message.HasField("ended"):
-                        if message.ended.reason not in _RESUMABLE:
-                            raise ServiceError(
-                                grpc.StatusCode.FAILED_PRECONDITION, message.ended.reason, "the watch ended"
-                            )
+                        self._resume_after(message.ended.reason)
                         break
                     if self._wants_snapshot:
                         break
@@ -197,9 +198,17 @@ class Follower:
             await asyncio.sleep(backoff_s)
             backoff_s = min(backoff_s * 2, _LAST_BACKOFF_S)
 
+    def _resume_after(self, reason: str) -> None:
+        if reason == _RESTORED:
+            self.ask_snapshot()
+        elif reason not in _RESUMABLE:
+            raise ServiceError(grpc.StatusCode.FAILED_PRECONDITION, reason, "the watch ended")
+
     def _note(self, message: pb.WatchResponse) -> bool:
         """Keeps the place to resume at; False for what has been seen."""
-        if message.HasField("snapshot"):
+        if message.HasField("table"):
+            self._history_id = message.table.history_id
+        elif message.HasField("snapshot"):
             self._after_seq = message.snapshot.seq
         elif message.HasField("update"):
             if self._after_seq is not None and message.update.last_seq <= self._after_seq:

@@ -39,16 +39,17 @@ _APPEND = """
     WITH input AS (
         SELECT * FROM unnest(
             $1::smallint[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::text[], $7::bytea[],
-            $8::bigint[], $9::bytea[], $10::bytea[], $11::bigint[], $12::bytea[]
+            $8::bigint[], $9::bytea[], $10::bytea[], $11::bigint[], $12::bytea[], $13::text[]
         ) AS i (
             shard, table_id, first_seq, last_seq, holders_version, command_id, digest,
-            play_time_ms, update_bytes, secrets, at_ms, snapshot
+            play_time_ms, update_bytes, secrets, at_ms, snapshot, history_id
         )
     ), moved AS (
         UPDATE games g SET last_seq = i.last_seq, changed_at_ms = i.at_ms
         FROM input i
         WHERE g.shard = i.shard AND g.table_id = i.table_id
             AND g.last_seq = i.first_seq - 1 AND g.holders_version = i.holders_version
+            AND EXISTS (SELECT 1 FROM histories h WHERE h.history_id = i.history_id OR i.history_id = '')
             AND NOT EXISTS (
                 SELECT 1 FROM game_log l
                 WHERE l.shard = i.shard AND l.table_id = i.table_id AND l.command_id = i.command_id
@@ -191,6 +192,7 @@ def _values(row: LogRow) -> tuple[Any, ...]:
         row.secrets,
         row.at_unix_ms,
         row.snapshot,
+        row.history_id,
     )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from services.table.adapters import sql_archives, sql_tables
+from services.table.adapters import sql_archives, sql_histories, sql_tables
 from services.table.adapters.schema import game_log, game_results, game_snapshots, games, probes, seats, tables
 from services.table.application.ports import (
     Game,
@@ -45,6 +45,7 @@ def advance(connection: sa.Connection, row: LogRow) -> bool:
             games.c.last_seq == row.first_seq - 1,
             games.c.holders_version == row.holders_version,
             sa.not_(is_known),
+            sql_histories.is_current(row.history_id),
         )
         .values(last_seq=row.last_seq, is_over=row.result is not None, changed_at_ms=row.at_unix_ms)
     )

@@ -8,14 +8,15 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from services.table.adapters.schema import game_results, games, seats, table_stops, tables
+from services.table.adapters.schema import game_results, games, histories, seats, table_stops, tables
 from services.table.application.ports import Sweep, TableKey
 from services.table.domain.seating import EditionSeats, Seating
 from services.table.domain.table import Seat, Status, Stop, Table, Wishes
 
+_HISTORY = sa.select(histories.c.history_id).scalar_subquery().label("history_id")
 _SELECT = (
     sa.select(
-        *(tables, games.c.last_seq, games.c.holders_version),
+        *(tables, games.c.last_seq, games.c.holders_version, _HISTORY),
         *(table_stops.c.why, table_stops.c.is_broken, table_stops.c.was_paused),
     )
     .join(games, sa.and_(games.c.shard == tables.c.shard, games.c.table_id == tables.c.table_id))
@@ -233,6 +234,7 @@ def _table(row: sa.Row[Any], taken: tuple[Seat, ...]) -> Table:
         held_ms=row.held_ms,
         last_seq=row.last_seq,
         stop=None if row.why is None else Stop(why=row.why, is_broken=row.is_broken, was_paused=row.was_paused),
+        history_id=row.history_id,
     )
 
 

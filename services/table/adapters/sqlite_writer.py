@@ -104,6 +104,7 @@ class Writer:
                 row.holders_version,
                 row.command_id,
                 row.at_unix_ms,
+                row.history_id,
             )
         return self._raw.execute(_move_statement(len(rows)), values).rowcount
 
@@ -150,11 +151,12 @@ def _move_statement(count: int) -> str:
         UPDATE games SET last_seq = i.last_seq, changed_at_ms = i.at_ms
         FROM (
             SELECT column1 AS shard, column2 AS table_id, column3 AS before_seq, column4 AS last_seq,
-                column5 AS holders_version, column6 AS command_id, column7 AS at_ms
-            FROM (VALUES {_places(7, count)})
+                column5 AS holders_version, column6 AS command_id, column7 AS at_ms, column8 AS history_id
+            FROM (VALUES {_places(8, count)})
         ) AS i
         WHERE games.shard = i.shard AND games.table_id = i.table_id
             AND games.last_seq = i.before_seq AND games.holders_version = i.holders_version
+            AND EXISTS (SELECT 1 FROM histories h WHERE h.history_id = i.history_id OR i.history_id = '')
             AND NOT EXISTS (
                 SELECT 1 FROM game_log l
                 WHERE l.shard = i.shard AND l.table_id = i.table_id AND l.command_id = i.command_id

@@ -5,7 +5,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-from services.table.adapters import sql_admin, sql_archives, sql_games, sql_idle, sql_sessions, sql_tables
+from services.table.adapters import (
+    sql_admin,
+    sql_archives,
+    sql_games,
+    sql_histories,
+    sql_idle,
+    sql_sessions,
+    sql_tables,
+)
 from services.table.adapters.databases import Database
 from services.table.adapters.postgres import PostgresDatabase
 from services.table.adapters.sqlite import SqliteDatabase
@@ -37,10 +45,21 @@ class SqlStore:
     def __init__(self, database: Database, wall: Wall) -> None:
         self._database = database
         self._wall = wall
+        self._history_id = ""
 
     async def start(self) -> None:
         """Connects and migrates. ServiceError `unreachable`."""
         await self._database.start()
+        await self.check_history()
+
+    @property
+    def history_id(self) -> str:
+        return self._history_id
+
+    async def check_history(self) -> bool:
+        found = await self._database.read(sql_histories.current)
+        before, self._history_id = self._history_id, found
+        return before != found
 
     async def close(self) -> None:
         await self._database.close()

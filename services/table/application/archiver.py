@@ -110,6 +110,9 @@ class Archiver:
         update = update_pb2.Update.FromString(game.last_update)
         if now_ms is None or table is None or table.status != Status.RUNNING or table.last_seq != update.last_seq:
             return
+        if table.stop is not None:
+            # Whoever sits there waits for an operator.
+            return
         # In a pause the last thing that a person did was to begin it.
         since_ms = update.play_time_ms + table.held_ms if table.paused_at_ms is None else table.paused_at_ms
         idle_ms = now_ms - since_ms

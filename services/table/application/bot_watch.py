@@ -63,6 +63,10 @@ class BotWatch:
         if turns:
             self._asked[key] = _Asked(self._wall.monotonic_s() + self._half_s, seq, tuple(turns))
 
+    def forget_all(self) -> None:
+        """The store holds another history; its games are found by the next scan."""
+        self._asked.clear()
+
     async def run(self, plays: Plays) -> None:
         """Watches for ever; for one background task."""
         scanned_s = 0.0

@@ -254,6 +254,7 @@ class Commands:
             snapshot=applied.snapshot or None,
             result=result,
             audit=order.audit,
+            history_id=hot.history_id,
         )
 
     def _advance(self, hot: HotTable, row: LogRow, applied: rules_pb.Applied) -> None:

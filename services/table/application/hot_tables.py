@@ -35,6 +35,7 @@ class HotTable:
 
     __slots__ = (
         "held_ms",
+        "history_id",
         "holders",
         "holders_version",
         "is_loaded",
@@ -58,6 +59,7 @@ class HotTable:
         self.is_paused = False
         self.is_stopped = False
         self.held_ms = 0
+        self.history_id = ""
         self.last_seq = 0
         self.state_hash = b""
         self.update_digest = b""
@@ -73,6 +75,7 @@ class HotTable:
         self.is_paused = game.table.is_paused
         self.is_stopped = game.table.stop is not None
         self.held_ms = game.table.held_ms
+        self.history_id = game.table.history_id
         self.last_seq = update.last_seq
         self.state_hash = update.state_hash
         self.update_digest = digest_of(game.last_update)
@@ -123,6 +126,11 @@ class HotTables:
         """Something about the table has changed: load it again before the next use."""
         hot = self._tables.get(key)
         if hot is not None:
+            hot.is_loaded = False
+
+    def forget_all(self) -> None:
+        """The store holds another history: nothing that was loaded is true any more."""
+        for hot in self._tables.values():
             hot.is_loaded = False
 
     def _make_room(self) -> None:

@@ -48,4 +48,5 @@ def table_message(table: Table) -> table_pb2.Table:
         paused=table.is_paused,
         held_ms=table.held_ms,
         stopped=table.stop is not None,
+        history_id=table.history_id,
     )

@@ -71,7 +71,7 @@ class Outbox:
         if len(self._queue) >= self._options.outbox_size:
             self._behind.add(key)
             return
-        payload = table_pb2.StreamMessage(update=update).SerializeToString()
+        payload = table_pb2.StreamMessage(update=update, history_id=self._store.history_id).SerializeToString()
         self._push(Message(key.shard, key.table_id, last_seq, payload), key)
         for turn in turns:
             self.bot_asked(turn)
@@ -91,6 +91,13 @@ class Outbox:
         """A probe is on disk."""
         payload = table_pb2.StreamMessage(probe=table_pb2.ProbeSeen(probe_id=probe_id)).SerializeToString()
         self._push(Message(PROBE_SHARD, "probe:" + probe_id, 1, payload))
+
+    def forget_all(self) -> None:
+        """The store holds another history: what waits here belongs to the one before."""
+        self._queue.clear()
+        self._game_marks.clear()
+        self._lobby_marks.clear()
+        self._behind.clear()
 
     async def run(self) -> None:
         """Publishes for ever; for one background task. When it is cancelled, what waits goes out first."""
@@ -175,8 +182,9 @@ class Outbox:
         batch = list(islice(self._queue, _MAX_BATCH))
         await self._publisher.publish([queued.message for queued in batch])
         for queued in batch:
-            self._queue.popleft()
-            self._mark(queued)
+            if self._queue and self._queue[0] is queued:
+                self._queue.popleft()
+                self._mark(queued)
         self._meter.published(len(batch))
 
     async def _finish(self) -> None:

@@ -23,7 +23,8 @@ class LogRow:
     `command_id` is empty for the start of the game; `digest` is the SHA-256 of the command; `update` is the public
     Update and `secrets` the withheld events, both serialised; `snapshot` the state after it when one is due;
     `result` the serialised TableResult of the command that ended the game; `audit` the entry of the audit log for a
-    command that an operator gave.
+    command that an operator gave; `history_id` the history that it was decided in: in another
+    one it is not committed.
     """
 
     shard: int
@@ -40,6 +41,7 @@ class LogRow:
     snapshot: bytes | None = None
     result: bytes | None = None
     audit: AuditEntry | None = None
+    history_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +113,15 @@ class Sweep:
 
 class Store(Administration, Retention, Protocol):
     """The one store of the service. Writes that lose a race return false and change nothing."""
+
+    @property
+    def history_id(self) -> str:
+        """The history that the store held when that was last checked: 16 characters."""
+        ...
+
+    async def check_history(self) -> bool:
+        """Looks which history the store holds; true if it is another one than before."""
+        ...
 
     def append(self, row: LogRow) -> asyncio.Future[bool]:
         """Commits one command: log, table version and snapshot together; false if another command was quicker, the

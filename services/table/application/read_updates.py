@@ -34,11 +34,12 @@ class ReadUpdates:
         self._store = store
         self._watching = watching
 
-    async def run(self, token: str, table_id: str, after_seq: int, page_size: int) -> tuple[list[bytes], int]:
-        """Updates whose last event is after this number, and the last number committed. Refuses `seq_ahead`."""
+    async def run(self, token: str, table_id: str, after_seq: int, page_size: int) -> tuple[list[bytes], int, str]:
+        """Updates whose last event is after this number, the last number committed, and the history of both. Refuses
+        `seq_ahead`."""
         table = await self._watching.require(token, table_id)
         key = TableKey(table.shard, table.table_id)
         rows, last_seq = await self._store.read_log(key, after_seq, page_size or _DEFAULT_PAGE)
         if after_seq > last_seq:
             raise RefusalError(Reason.SEQ_AHEAD, "the log does not reach so far", {"last_seq": str(last_seq)})
-        return [row.update for row in rows], last_seq
+        return [row.update for row in rows], last_seq, table.history_id

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
 
 from services.table.domain.refusals import Reason, RefusalError
@@ -68,6 +68,7 @@ class Table:
     table is paused, stopped or goes on: a command that was decided before is not committed after. `paused_at_ms` is
     the play time of the shard since which the table stands still, for whatever cause, None while it does not; `held_ms`
     that of times that are over.
+    `history_id` is the history of the store that the table was read from, empty for one that was not.
     """
 
     table_id: str
@@ -89,6 +90,7 @@ class Table:
     paused_at_ms: int | None = None
     held_ms: int = 0
     stop: Stop | None = None
+    history_id: str = field(default="", compare=False)
 
     @property
     def is_paused(self) -> bool:
