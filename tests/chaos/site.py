@@ -1,4 +1,4 @@
-"""The distributed site of a run: two replicas of everything, as `make play-distributed` has them."""
+"""The distributed site of a run: two replicas of every service, as `make play-distributed` has it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import sys
 from collections.abc import Mapping
 
 from services.site.cluster.process import LocalProcess
-from services.site.cluster.site import LocalSite
+from services.site.cluster.site import SERVICES, LocalSite
 from tests.chaos.watching import HEARTBEAT_MS
 
 _SETTINGS = {
@@ -27,7 +27,11 @@ _SETTINGS = {
 
 def make_site(*, defect: str = "", **changes: str) -> LocalSite:
     """A site that is not started yet, with some settings changed; with a defect planted in it if one is named."""
-    site = LocalSite(port_of=lambda _purpose, _number: _lasting_port(), settings={**_SETTINGS, **changes})
+    site = LocalSite(
+        port_of=lambda _purpose, _number: _lasting_port(),
+        replicas=dict.fromkeys(SERVICES, 2),
+        settings={**_SETTINGS, **changes},
+    )
     if defect:
         for name, replica in site.replicas.items():
             command = [sys.executable, "-m", "tests.chaos.defects", defect, "up", replica.service]
