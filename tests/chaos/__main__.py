@@ -28,7 +28,7 @@ def main() -> int:
     parser.add_argument("--faults", type=int, default=20 * len(KINDS), help="default: 20 of each kind")
     parser.add_argument("--tables", type=int, default=52, help="default: 44 with bots, 8 without")
     parser.add_argument("--acknowledged", type=int, default=50_000, help="plays on until so many commands are done")
-    parser.add_argument("--lanes", type=int, default=2, help="faults that may be in force at a time")
+    parser.add_argument("--lanes", type=int, default=3, help="faults that may be in force at a time")
     parser.add_argument("--kind", action="append", choices=KINDS, help="only faults of this kind; may come again")
     parser.add_argument("--defect", default="", help="plants a defect, to see the checks find it")
     parser.add_argument("--most-minutes", type=float, default=60.0, help="gives up waiting for commands after this")

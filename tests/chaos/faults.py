@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Callable
 from contextlib import AsyncExitStack
+from pathlib import Path
 from typing import NamedTuple
 
 from services.site.cluster.site import LocalSite
@@ -32,10 +34,12 @@ class Done(NamedTuple):
 
 
 class Injector:
-    """Does faults to a site, several at a time if they are of different parts. `acknowledged` is the clients' count."""
+    """Does faults to a site, several at a time if they are of different parts. `acknowledged` is the clients' count;
+    each fault is a line of the file `log`."""
 
-    def __init__(self, site: LocalSite, acknowledged: Callable[[], int]) -> None:
+    def __init__(self, site: LocalSite, acknowledged: Callable[[], int], log: Path) -> None:
         self.done: list[Done] = []
+        self._log = log
         self._site = site
         self._acknowledged = acknowledged
         self._locks = {name: asyncio.Lock() for name in site.names}
@@ -55,6 +59,8 @@ class Injector:
                 await self._hit(fault, part)
             done = Done(fault.kind, part, began_ns, now_ns(), unpublished)
         self.done.append(done)
+        with self._log.open("a") as log:
+            log.write(json.dumps(done) + "\n")
         return done
 
     def _part(self, fault: Fault) -> str:

@@ -40,7 +40,7 @@ class Wish(NamedTuple):
     seed: int
     tables: int
     faults: list[Fault]
-    lanes: int = 2
+    lanes: int = 3
     acknowledged: int = 0
     most_s: float = 3_600.0
     #: time without faults at the end in which clients play on
@@ -63,7 +63,7 @@ async def run_chaos(site: LocalSite, folder: Path, wish: Wish, say: Say) -> Outc
 
     await site.start(tell)
     load = Load(folder, site.gateways, site.web_addresses, tables=wish.tables, seed=wish.seed)
-    injector = Injector(site, lambda: load.acknowledged)
+    injector = Injector(site, lambda: load.acknowledged, folder / "faults.log")
     await load.start()
     tell(f"{load.clients} clients at {wish.tables} tables")
     async with _telling(load, injector, wish, tell):
