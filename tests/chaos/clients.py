@@ -111,7 +111,8 @@ class Client:
                 if error.reason not in _NOT_DONE:
                     is_sure = False
                     self.move()
-            await asyncio.sleep(rest_s * self.rng.uniform(0.5, 1.0))
+                wanted_s = (error.retry_after_ms or 0) / 1000
+            await asyncio.sleep(max(wanted_s, rest_s * self.rng.uniform(0.5, 1.0)))
             rest_s = min(rest_s * 2, _LAST_REST_S)
 
     async def submit(self, table_id: str, command: command_pb2.Command) -> pb.SubmitResponse:

@@ -133,8 +133,11 @@ def _failure(error: ConnectError) -> BaseException:
 def _service_error(error: ConnectError) -> ServiceError:
     name = error.code.name
     code = _CODES.get(name) or grpc.StatusCode[name]
+    info, retry = error_details_pb2.ErrorInfo(reason=name.lower()), error_details_pb2.RetryInfo()
     for detail in error.details:
-        if detail.type_name == error_details_pb2.ErrorInfo.DESCRIPTOR.full_name:
-            info = error_details_pb2.ErrorInfo.FromString(detail.message_bytes)
-            return ServiceError(code, info.reason, error.message, dict(info.metadata))
-    return ServiceError(code, name.lower(), error.message)
+        for known in (info, retry):
+            if detail.type_name == known.DESCRIPTOR.full_name:
+                known.ParseFromString(detail.message_bytes)
+    return ServiceError(
+        code, info.reason, error.message, dict(info.metadata), retry.retry_delay.ToMilliseconds() or None
+    )
