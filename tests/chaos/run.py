@@ -29,9 +29,9 @@ _TELL_EVERY_S = 15.0
 _POLL_S = 0.2
 #: commands of each game that have to be seen before the first fault, and again after the last one
 _COMMANDS_AROUND = 3
-_GO_ON_S = 90.0
-_REACH_S = 60.0
-_KNOWN_S = 60.0
+_GO_ON_S = 240.0
+_REACH_S = 120.0
+_KNOWN_S = 120.0
 
 
 class Wish(NamedTuple):
