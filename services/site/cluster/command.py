@@ -7,7 +7,7 @@ import os
 import signal
 from collections.abc import Callable, Mapping
 
-from services.site.cluster.site import REPLICAS, SERVICES, LocalSite
+from services.site.cluster.site import SERVICES, LocalSite
 from services.site.cluster.supervising import keep_running
 
 #: first port of each purpose; replica N has the Nth after it
@@ -21,7 +21,7 @@ async def run_distributed(environ: Mapping[str, str], replicas: int, say: Callab
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, ended.set)
-    counts = {service: min(replicas, REPLICAS[service]) if service == "clock" else replicas for service in SERVICES}
+    counts = dict.fromkeys(SERVICES, replicas)
     settings = {name: value for name, value in environ.items() if name.startswith("MAGNATE_")}
     site = LocalSite(port_of=lambda purpose, number: _PORTS[purpose] + number, replicas=counts, settings=settings)
     starting = asyncio.create_task(site.start(say))

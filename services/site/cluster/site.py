@@ -25,8 +25,8 @@ from services.site.errors import CommandError
 #: the services in the order of their start
 SERVICES = ("rules", "table", "clock", "bots", "gateway")
 REDIS, POSTGRES = "redis", "postgres"
-#: replicas of each service unless said otherwise; the one clock holds the play time of all shards
-REPLICAS: Mapping[str, int] = {"rules": 2, "table": 2, "clock": 1, "bots": 2, "gateway": 2}
+#: replicas of each service unless said otherwise
+REPLICAS: Mapping[str, int] = {"rules": 2, "table": 2, "clock": 2, "bots": 2, "gateway": 2}
 
 _POLL_S = 0.05
 _ALONE = (("grpc.use_local_subchannel_pool", 1), ("grpc.max_reconnect_backoff_ms", 100))
