@@ -78,9 +78,8 @@ def table_frame(table: table_pb2.Table) -> Frame:
     return Frame(data, table_id=table.table_id, lobby_version=table.lobby_version)
 
 
-def heartbeat_frame(*, play_time_ms: int, running: bool) -> Frame:
+def heartbeat_frame(heartbeat: gateway_pb.Heartbeat) -> Frame:
     """The frame of a heartbeat."""
-    heartbeat = gateway_pb.Heartbeat(play_time_ms=play_time_ms, running=running)
     return Frame(gateway_pb.WatchResponse(heartbeat=heartbeat).SerializeToString())
 
 

@@ -86,6 +86,8 @@ class GatewayHandler:
             running=reading.running,
             given_back_ms=reading.given_back_ms,
             unix_ms=int(time.time() * 1000),
+            standstill=reading.standstill,
+            maintenance=reading.maintenance,
         )
 
     async def Probe(self, request: pb.ProbeRequest, call: Call) -> pb.ProbeResponse:

@@ -5,13 +5,19 @@ from __future__ import annotations
 import asyncio
 import time
 
+from magnate.gateway.v1 import gateway_service_pb2 as pb
+
 from gateway.application.frames import Frame, heartbeat_frame
 from gateway.application.hub import Hub
-from gateway.application.play_time import PlayTimes
+from gateway.application.play_time import SHARDS, PlayTimes
+from gateway.application.watch import Watch
 
 _SLOTS = 10
 # Sent a little more often than announced, so that the announcement holds.
 _SHARE = 0.8
+_LOOK_S = 0.1
+_AT_ONCE = 500
+_SPREAD_S = 0.02
 
 
 class Heartbeats:
@@ -20,6 +26,7 @@ class Heartbeats:
     def __init__(self, hub: Hub, play_times: PlayTimes) -> None:
         self._hub = hub
         self._play_times = play_times
+        self._told: dict[int, tuple[bool, int, str]] = {}
 
     async def run(self) -> None:
         """Goes on for ever."""
@@ -30,6 +37,20 @@ class Heartbeats:
             self.beat(slot, unix_ms=int(time.time() * 1000))
             slot = (slot + 1) % _SLOTS
 
+    async def tell_changes(self) -> None:
+        """Goes on for ever: when play time of a shard stops or goes on, or a hold is announced, its watches hear at
+        once, some hundreds at a time."""
+        while True:
+            await asyncio.sleep(_LOOK_S)
+            changed = self._changed()
+            if not changed:
+                continue
+            for count, watch in enumerate(list(self._hub.watches.values()), start=1):
+                for shard in self._shards_of(watch) & changed:
+                    watch.put(self._frame(shard))
+                if count % _AT_ONCE == 0:
+                    await asyncio.sleep(_SPREAD_S)
+
     def beat(self, slot: int, *, unix_ms: int) -> None:
         """One step: the watches of this slot get a heartbeat, unless something waits for them anyway."""
         frames: dict[int, Frame] = {}
@@ -39,13 +60,41 @@ class Heartbeats:
             if 0 < watch.expires_at_unix_ms <= unix_ms:
                 self._hub.end_watch(watch, "no_session")
             elif not watch.waiting:
-                frame = frames.get(watch.shard)
-                if frame is None:
-                    frame = frames[watch.shard] = self._frame(watch.shard)
-                watch.put(frame)
+                for shard in self._shards_of(watch):
+                    frame = frames.get(shard)
+                    if frame is None:
+                        frame = frames[shard] = self._frame(shard)
+                    watch.put(frame)
+
+    def _changed(self) -> set[int]:
+        """The shards of which there is something to tell since the last look."""
+        changed = set()
+        for shard in range(SHARDS):
+            reading = self._play_times.at(shard)
+            if reading is None:
+                continue
+            hold_id = reading.hold.hold_id if reading.hold is not None else ""
+            state = (reading.running, reading.standstill, hold_id)
+            if self._told.setdefault(shard, state) != state:
+                self._told[shard] = state
+                changed.add(shard)
+        return changed
+
+    def _shards_of(self, watch: Watch) -> set[int]:
+        feeds = (self._hub.feeds.get(table_id) for table_id in watch.targets)
+        return {feed.table.shard for feed in feeds if feed is not None and feed.table is not None} or {0}
 
     def _frame(self, shard: int) -> Frame:
         reading = self._play_times.at(shard)
         if reading is None:
-            return heartbeat_frame(play_time_ms=0, running=False)
-        return heartbeat_frame(play_time_ms=reading.play_time_ms, running=reading.running)
+            return heartbeat_frame(pb.Heartbeat(shard=shard, standstill=pb.STANDSTILL_CLOCK_AWAY))
+        return heartbeat_frame(
+            pb.Heartbeat(
+                play_time_ms=reading.play_time_ms,
+                running=reading.running,
+                shard=shard,
+                given_back_ms=reading.given_back_ms,
+                standstill=reading.standstill,
+                maintenance=reading.maintenance,
+            )
+        )

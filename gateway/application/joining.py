@@ -46,7 +46,6 @@ class Joiner:
             return
         if target.after_seq and target.history_id not in ("", table.history_id):
             raise _other_history(target.after_seq, table.last_seq)
-        target.watch.shard = table.shard
         target.may_see = described.HasField("own_seat") or may_watch(table, target.watch.session_id)
         target.send_table(feed.learn(table))
         if has_game(table) and not target.may_see:

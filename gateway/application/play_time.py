@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from magnate.clock.v1 import clock_service_pb2 as clock_pb
+from magnate.gateway.v1 import gateway_service_pb2 as pb
 
 from gateway.application.ports import ClockCalls
 from services.kit.calls import Following, Replicas
@@ -18,16 +19,40 @@ SHARDS = 64
 _PATIENCE_MS = 350
 # Who is further behind than this was deaf for a while, and the truth is better than a steady countdown.
 _FURTHEST_BEHIND_MS = 250
+_STANDSTILLS = {
+    clock_pb.OUTAGE_CAUSE_PROBE_LOST: pb.STANDSTILL_PROBE_LOST,
+    clock_pb.OUTAGE_CAUSE_CLOCK_AWAY: pb.STANDSTILL_CLOCK_AWAY,
+    clock_pb.OUTAGE_CAUSE_HELD: pb.STANDSTILL_HELD,
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """Play time now, whether it is advancing and if not why, and what did not count in total; in milliseconds."""
+    """Play time now, whether it is advancing and if not why, what did not count in total, and the hold that lasts or
+    is announced; in milliseconds."""
 
     play_time_ms: int
     running: bool
     given_back_ms: int
     cause: clock_pb.OutageCause.ValueType
+    hold: clock_pb.Hold | None = None
+
+    @property
+    def standstill(self) -> pb.Standstill.ValueType:
+        """Why it stands still, for clients."""
+        return _STANDSTILLS.get(self.cause, pb.STANDSTILL_UNSPECIFIED)
+
+    @property
+    def maintenance(self) -> pb.Maintenance | None:
+        """The hold, for clients."""
+        if self.hold is None:
+            return None
+        return pb.Maintenance(
+            begins_in_ms=self.hold.begins_in_ms,
+            ends_in_ms=self.hold.ends_in_ms,
+            ends_at_unix_ms=self.hold.ends_at_unix_ms,
+            reason=self.hold.reason,
+        )
 
 
 class _Shard:
@@ -59,7 +84,8 @@ class _Shard:
         cause = heard.cause
         if heard.running:
             cause = clock_pb.OUTAGE_CAUSE_UNSPECIFIED if running else clock_pb.OUTAGE_CAUSE_CLOCK_AWAY
-        return Reading(int(self._show(meant_ms, now_s)), running, heard.given_back_ms, cause)
+        hold = _aged(heard.hold, int(age_ms)) if heard.HasField("hold") else None
+        return Reading(int(self._show(meant_ms, now_s)), running, heard.given_back_ms, cause, hold)
 
     def _show(self, meant_ms: float, now_s: float) -> float:
         if self._shown_ms < 0:
@@ -70,6 +96,19 @@ class _Shard:
         self._shown_ms = max(self._shown_ms, min(meant_ms, steady_ms))
         self._shown_s = now_s
         return self._shown_ms
+
+
+def _aged(hold: clock_pb.Hold, age_ms: int) -> clock_pb.Hold | None:
+    """The same, heard so long ago; None once it is over."""
+    if hold.ends_in_ms <= age_ms:
+        return None
+    return clock_pb.Hold(
+        hold_id=hold.hold_id,
+        reason=hold.reason,
+        ends_at_unix_ms=hold.ends_at_unix_ms,
+        begins_in_ms=max(0, hold.begins_in_ms - age_ms),
+        ends_in_ms=hold.ends_in_ms - age_ms,
+    )
 
 
 class PlayTimes:

@@ -127,7 +127,6 @@ class Watch:
         self.token = token
         self.expires_at_unix_ms = expires_at_unix_ms
         self.limits = limits
-        self.shard = 0
         self.targets: dict[str, Target] = {}
         self.to_join: deque[Target] = deque()
         self.joiner: asyncio.Task[None] | None = None

@@ -63,7 +63,7 @@ def build(
             raise ServiceError(grpc.StatusCode.UNAVAILABLE, "unreachable", "the store does not know this replica")
 
     service = Service("clock", settings, telemetry=telemetry)
-    service.add_handler(DESCRIPTOR, ClockHandler(clock))
+    service.add_handler(DESCRIPTOR, ClockHandler(clock, store))
     service.add_check("takes_part", takes_part)
     service.add_background("clock", clock.run)
     service.add_closer(store.close)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from services.clock.domain.shards import ALL, read_shards
 from services.site.alone import ALONE
 from services.site.cluster.command import MAX_REPLICAS
 from services.site.demo import DEFAULT_SEED
@@ -81,6 +82,16 @@ snapshot.
 
   MAGNATE_DATABASE_URL=postgresql://... magnate restored
 """
+_CLOCK = """\
+Shows the stretches in which play time stood still, and lets it stand still for maintenance: players are told before,
+nobody can move in it, and everybody gets the time back. The clocks are where MAGNATE_CLOCK_ADDRESS says.
+MAGNATE_OPERATOR_TOKEN says who calls (asked for where it is not set), or an operator's certificate does.
+
+  magnate clock outages --limit 20
+  magnate clock hold --in 300 --for 900 --reason "a new version"
+  magnate clock holds
+  magnate clock release
+"""
 _SETTINGS = """\
 Prints the table of all variables of the environment, with their defaults and what is allowed.
 
@@ -110,6 +121,7 @@ def parser() -> argparse.ArgumentParser:
     command("migrate", "bring a Postgres up to date", _MIGRATE)
     _admin_arguments(command("admin", "look at tables and players, and change them", _ADMIN))
     command("restored", "begin another history of a restored database", _RESTORED)
+    _clock_arguments(command("clock", "see outages, and let play time stand still for maintenance", _CLOCK))
     command("settings", "print the table of all settings", _SETTINGS)
     return top
 
@@ -134,6 +146,31 @@ def _admin_arguments(admin: argparse.ArgumentParser) -> None:
     action("delete-player", "delete what is kept of a player", "session")
     audit = action("audit", "show the newest entries of the audit log", reason=False)
     audit.add_argument("--table", dest="table_id", metavar="TABLE", default="", help="only of this table")
+
+
+def _clock_arguments(clock: argparse.ArgumentParser) -> None:
+    actions = clock.add_subparsers(dest="what", metavar="ACTION", required=True)
+    outages = actions.add_parser("outages", help="what did not count, newest first, and what lasts")
+    outages.add_argument("--limit", type=_number(1, 100_000), default=50, help="at most so many (default: 50)")
+    hold = actions.add_parser("hold", help="announce that play time will stand still")
+    release = actions.add_parser("release", help="let play time go on, or take an announcement back")
+    for chosen in (hold, release):
+        chosen.add_argument("--shards", type=_shards, default=ALL, help="such as 0-31,40 (default: all)")
+    hold.add_argument(
+        "--in", dest="begins_in", type=_number(0, 604_800), default=60, help="seconds until it begins (default: 60)"
+    )
+    hold.add_argument(
+        "--for", dest="lasts", type=_number(1, 86_400), default=600, help="seconds it lasts (default: 600)"
+    )
+    hold.add_argument("--reason", required=True, help="why, for players to read")
+    actions.add_parser("holds", help="what is held, and what is announced")
+
+
+def _shards(text: str) -> tuple[int, ...]:
+    try:
+        return read_shards(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def _demo_arguments(demo: argparse.ArgumentParser) -> None:

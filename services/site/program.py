@@ -26,7 +26,8 @@ from services.site.migrating import migrate
 from services.site.playing import PlayOptions, run_play
 from services.site.replaying import replay_file
 from services.site.restoring import begin_history
-from services.site.settings import AdminSettings, SiteSettings
+from services.site.settings import AdminSettings, ClockCommandSettings, SiteSettings
+from services.site.timekeeping import ClockOptions, keep_time
 from services.site.upping import run_site
 from services.table.settings import TableSettings
 
@@ -137,6 +138,14 @@ def _restored(chosen: argparse.Namespace, environ: Mapping[str, str]) -> int:
     return 0
 
 
+def _clock(chosen: argparse.Namespace, environ: Mapping[str, str]) -> int:
+    settings = ClockCommandSettings.load(environ)
+    _quiet_logs(environ)
+    given = {name: value for name, value in vars(chosen).items() if name != "command"}
+    run(_until_told(keep_time(settings, ClockOptions(**given), _say)))
+    return 0
+
+
 def _settings(chosen: argparse.Namespace, environ: Mapping[str, str]) -> int:
     _say(render_table(kind for kind in known_settings() if kind.__module__.split(".")[0] in {"services", "gateway"}))
     return 0
@@ -173,5 +182,6 @@ _COMMANDS = {
     "migrate": _migrate,
     "admin": _admin,
     "restored": _restored,
+    "clock": _clock,
     "settings": _settings,
 }

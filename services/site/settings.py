@@ -32,6 +32,19 @@ class SiteSettings(Settings):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ClockCommandSettings(TlsSettings):
+    """What `magnate clock` can be told through the environment."""
+
+    clock_address: str = setting("MAGNATE_CLOCK_ADDRESS", "127.0.0.1:7430", "where the clock service is")
+    operator_token: str = setting(
+        "MAGNATE_OPERATOR_TOKEN",
+        "",
+        "an operator's token; empty: it is asked for, or a certificate is shown",
+        secret=True,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AdminSettings(TlsSettings):
     """What `magnate admin` can be told through the environment."""
 

@@ -9,31 +9,13 @@ import pytest
 from magnate.clock.v1 import clock_service_pb2 as pb
 
 from tests.clock.small_site import MortalDatabase, SmallSite
-from tests.clock.virtual_time import VirtualLoop, now_ms
+from tests.clock.virtual_time import now_ms
 
 Scenario = Callable[[SmallSite], Awaitable[None]]
 Run = Callable[[Scenario], None]
 
 PERIOD_MS = 250
 PUNCTUAL_MS = 200
-
-
-@pytest.fixture
-def run() -> Run:
-    """Plays a scenario in a loop of its own."""
-
-    async def play(scenario: Scenario) -> None:
-        site = SmallSite()
-        try:
-            await scenario(site)
-        finally:
-            await site.close()
-
-    def start(scenario: Scenario) -> None:
-        with asyncio.Runner(loop_factory=VirtualLoop) as runner:
-            runner.run(play(scenario))
-
-    return start
 
 
 async def pause(seconds: float) -> None:

@@ -15,30 +15,12 @@ from services.kit.errors import ServiceError
 from services.kit.server import Service
 from services.table.domain.shards import SHARDS
 from tests.clock.small_site import MortalDatabase, SmallSite
-from tests.clock.virtual_time import VirtualLoop, now_ms
+from tests.clock.virtual_time import now_ms
 
 Run = Callable[[Callable[[SmallSite], Awaitable[None]]], None]
 PERIOD_MS = 250
 PUNCTUAL_MS = 200
 NAMES = [f"t{number}" for number in range(40)]
-
-
-@pytest.fixture
-def run() -> Run:
-    """Plays a scenario in a loop of its own."""
-
-    async def play(scenario: Callable[[SmallSite], Awaitable[None]]) -> None:
-        site = SmallSite()
-        try:
-            await scenario(site)
-        finally:
-            await site.close()
-
-    def start(scenario: Callable[[SmallSite], Awaitable[None]]) -> None:
-        with asyncio.Runner(loop_factory=VirtualLoop) as runner:
-            runner.run(play(scenario))
-
-    return start
 
 
 async def held(client: LocalClient) -> dict[int, pb.PlayTime]:

@@ -38,9 +38,10 @@ def test_what_each_service_scales_on() -> None:
 
 
 @IN_EVERY_OVERLAY
-def test_there_is_one_clock(overlay: str) -> None:
+def test_there_are_two_clocks_that_are_found_one_by_one(overlay: str) -> None:
     clock = of_kind(overlay, "Deployment")["clock"]
-    assert clock["spec"]["replicas"] == 1, "each further one would only wait, or take the shards away"
+    assert clock["spec"]["replicas"] == 2, "one takes over what another one held"
+    assert of_kind(overlay, "Service")["clock"]["spec"]["clusterIP"] == "None", "tables and gateways hear each of them"
     waits = {entry["key"]: entry["tolerationSeconds"] for entry in pods(overlay)["clock"].spec["tolerations"]}
     assert waits == {"node.kubernetes.io/not-ready": 15, "node.kubernetes.io/unreachable": 15}
 

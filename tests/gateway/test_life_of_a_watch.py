@@ -50,6 +50,34 @@ async def test_a_standing_clock_is_told(site: Site) -> None:
     assert beat == pb.Heartbeat(play_time_ms=9_000, running=False)
 
 
+async def test_a_change_of_time_is_told_at_once() -> None:
+    """Given a watch, when play time stops, then it hears why and how much was given back before any heartbeat is due;
+    the same when maintenance is announced."""
+    async with running_site(heartbeat_ms=60_000) as quiet:
+        ada = await quiet.client()
+        table_id = await quiet.started_table(ada)
+        async with ada.watch(target(table_id)) as stream:
+            await first(stream, "snapshot")
+            await asyncio.sleep(0.3)
+            hold = clock_pb.Hold(hold_id="h", reason="a new version", begins_in_ms=60_000, ends_in_ms=660_000)
+            quiet.clock.play_time = clock_pb.PlayTime(
+                play_time_ms=9_000, running=True, epoch=2, valid_for_ms=250, hold=hold
+            )
+            announced = (await first(stream, "heartbeat")).heartbeat
+            assert announced.running
+            assert announced.maintenance.reason == "a new version"
+            assert 55_000 <= announced.maintenance.begins_in_ms <= 60_000
+            quiet.clock.play_time = clock_pb.PlayTime(
+                play_time_ms=9_000, epoch=2, given_back_ms=5, cause=clock_pb.OUTAGE_CAUSE_HELD, hold=hold
+            )
+            stopped = (await first(stream, "heartbeat")).heartbeat
+        assert (stopped.running, stopped.standstill, stopped.given_back_ms) == (False, pb.STANDSTILL_HELD, 5)
+        assert 9_000 <= stopped.play_time_ms <= 10_000
+        synced = await ada.call("SyncTime", pb.SyncTimeRequest(table_id=table_id))
+        assert (synced.running, synced.standstill) == (False, pb.STANDSTILL_HELD)
+        assert synced.maintenance.reason == "a new version"
+
+
 async def test_spectators_only_where_the_creator_allows_them(site: Site) -> None:
     """A stranger's part of the watch ends with no_spectators, and carries nothing of the game."""
     ada, eve = await site.client("Ada"), await site.client("Eve")

@@ -44,6 +44,7 @@ class HandClock:
 
     unix: int = 1_700_000_000_000
     play: int | None = 0
+    hold: str | None = None
 
     def unix_ms(self) -> int:
         return self.unix
@@ -53,6 +54,9 @@ class HandClock:
 
     def now_ms(self, shard: int) -> int | None:
         return self.play
+
+    def held(self, shard: int) -> str | None:
+        return self.hold
 
     async def first_ms(self, shard: int) -> int | None:
         return self.play

@@ -373,3 +373,21 @@ async def test_a_command_whose_caller_goes_away_is_published_all_the_same(store_
     heard = [message.update for message in tables.heard if message.update]
     assert [update_pb2.Update.FromString(raw) for raw in heard] == await tables.updates(table_id)
     await tables.close()
+
+
+async def test_nobody_moves_while_an_operator_holds_the_shard(tables: Tables) -> None:
+    """MET-TIME-14, BRA-TIME-16: a hold is a stretch in which no commands are taken; what was done before is still told,
+    and what is sent again after it is done."""
+    table_id, tokens = await tables.running()
+    done = await tables.next_command(table_id, "before")
+    await tables.submit(tokens[done.seat], table_id, done)
+    tables.clock.hold = "a new version"
+    command = await tables.next_command(table_id, "during")
+    with pytest.raises(ServiceError) as refused:
+        await tables.submit(tokens[command.seat], table_id, command)
+    assert (refused.value.code, refused.value.reason) == (grpc.StatusCode.UNAVAILABLE, "unreachable")
+    assert "a new version" in refused.value.message
+    assert refused.value.retry_after_ms == 5_000
+    assert (await tables.submit(tokens[done.seat], table_id, done)).repeated
+    tables.clock.hold = None
+    assert not (await tables.submit(tokens[command.seat], table_id, command)).repeated

@@ -9,13 +9,15 @@ import grpc
 from magnate.clock.v1 import clock_service_pb2 as pb
 
 from services.clock.application.clock import Clock
-from services.clock.application.ports import Outage
+from services.clock.application.ports import Hold, HoldBook, Outage
 from services.clock.application.readings import Told
 from services.clock.domain.play_time import Cause
-from services.clock.domain.shards import ALL, SHARDS
+from services.clock.domain.shards import ALL, SHARDS, write_shards
 from services.kit.calls import Call
 from services.kit.errors import ServiceError
+from services.kit.logs import get_log
 
+_log = get_log(__name__)
 _PAGE_SIZE = 50
 _LARGEST_PAGE = 500
 _CAUSES = {
@@ -26,11 +28,13 @@ _CAUSES = {
 
 
 class ClockHandler:
-    """Tells play time and what is left of deadlines, of the shards that this replica holds, and what did not count.
+    """Tells play time and what is left of deadlines, of the shards that this replica holds, and what did not count;
+    takes orders to hold shards, which all replicas find in the store.
     UNAVAILABLE unreachable: it does not hold the shard."""
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: Clock, book: HoldBook) -> None:
         self._clock = clock
+        self._book = book
         self._encoded: tuple[Sequence[Told], bytes] = ((), b"")
 
     async def GetPlayTime(self, request: pb.GetPlayTimeRequest, call: Call) -> pb.GetPlayTimeResponse:
@@ -65,6 +69,29 @@ class ClockHandler:
             outages=[_outage(item) for item in page],
             next_page_token=str(last_id) if len(found) > size and last_id else "",
         )
+
+    async def HoldShards(self, request: pb.HoldShardsRequest, call: Call) -> pb.HoldShardsResponse:
+        await self._book.hold(
+            request.hold_id,
+            tuple(request.shards) or ALL,
+            request.reason,
+            begins_in_ms=max(0, request.begins_in_ms),
+            lasts_ms=request.lasts_ms,
+        )
+        _log.warning("hold_announced", hold_id=request.hold_id, reason=request.reason, by=call.operator)
+        for hold in (await self.ListHolds(pb.ListHoldsRequest(), call)).holds:
+            if hold.hold_id == request.hold_id:
+                return pb.HoldShardsResponse(hold=hold)
+        raise ServiceError(grpc.StatusCode.FAILED_PRECONDITION, "malformed", "the hold of this id has ended already")
+
+    async def ReleaseShards(self, request: pb.ReleaseShardsRequest, call: Call) -> pb.ReleaseShardsResponse:
+        released = await self._book.release(tuple(request.shards) or ALL)
+        _log.warning("shards_released", shards=write_shards(released), by=call.operator)
+        return pb.ReleaseShardsResponse(shards=released)
+
+    async def ListHolds(self, request: pb.ListHoldsRequest, call: Call) -> pb.ListHoldsResponse:
+        holds, unix_ms = await self._book.list_holds()
+        return pb.ListHoldsResponse(holds=[_hold(hold, unix_ms) for hold in holds])
 
     def _encode(self, told: Sequence[Told], wanted: frozenset[int]) -> bytes:
         """The message of these readings; built once for all who watch everything."""
@@ -110,6 +137,19 @@ def _play_time(shard: int, told: Told) -> pb.PlayTime:
         valid_for_ms=reading.valid_for_ms,
         given_back_ms=reading.given_back_ms,
         cause=_CAUSES[reading.cause] if reading.cause is not None else pb.OUTAGE_CAUSE_UNSPECIFIED,
+        hold=_hold(told.hold, told.unix_ms) if told.hold is not None else None,
+    )
+
+
+def _hold(hold: Hold, unix_ms: int) -> pb.Hold:
+    return pb.Hold(
+        hold_id=hold.hold_id,
+        shards=hold.shards,
+        reason=hold.reason,
+        begins_at_unix_ms=hold.begins_at_ms,
+        ends_at_unix_ms=hold.ends_at_ms,
+        begins_in_ms=max(0, hold.begins_at_ms - unix_ms),
+        ends_in_ms=max(0, hold.ends_at_ms - unix_ms),
     )
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 
 from services.clock.adapters.databases import now_ms
+from services.clock.adapters.holds import lasting
 from services.clock.adapters.schema import play_time, replicas, shards
 from services.clock.application.ports import Kept, Look, Taken, Terms
 from services.clock.domain.play_time import Start
@@ -69,7 +70,7 @@ def look(
         _go_on_from_before(connection)
         is_sure = expected_unix_ms is not None and abs(now - expected_unix_ms) <= _STEP_MS
         taken = _take(connection, replica, held, share - len(held), now, with_expired=is_sure)
-    return Look(taken=tuple(taken), share=share, unix_ms=now)
+    return Look(taken=tuple(taken), share=share, unix_ms=now, holds=lasting(connection, now))
 
 
 def save(connection: sa.Connection, replica: Replica, kept: Sequence[Kept], unix_ms: int) -> frozenset[int]:

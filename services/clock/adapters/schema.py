@@ -42,6 +42,16 @@ outages = sa.Table(
     sa.Column("shards", sa.String(255), nullable=False, server_default="0-63"),
 )
 
+holds = sa.Table(
+    "clock_holds",
+    metadata,
+    sa.Column("hold_id", sa.String(64), primary_key=True),
+    sa.Column("shards", sa.String(255), nullable=False),
+    sa.Column("reason", sa.String(200), nullable=False),
+    sa.Column("begins_at_ms", sa.BigInteger, nullable=False),
+    sa.Column("ends_at_ms", sa.BigInteger, nullable=False),
+)
+
 # Of the program before, which held all shards by one row.
 play_time = sa.Table(
     "clock_play_time",

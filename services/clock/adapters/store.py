@@ -7,19 +7,19 @@ from typing import TypeVar
 
 import sqlalchemy as sa
 
-from services.clock.adapters import leases, outages
-from services.clock.adapters.databases import Database
+from services.clock.adapters import holds, leases, outages
+from services.clock.adapters.databases import Database, now_ms
 from services.clock.adapters.leases import Replica
 from services.clock.adapters.migrations import VERSION_TABLE, VERSIONS
-from services.clock.application.ports import Kept, Look, Outage, Terms, Timepiece
+from services.clock.application.ports import Hold, Kept, Look, Outage, Terms, Timepiece
 from services.kit.migrations import upgrade
 
 T = TypeVar("T")
 
 
 class SqlStore:
-    """Leases and outages. The first call brings the tables up to date. Every call raises ServiceError `unreachable`
-    when the store does not answer."""
+    """Leases, holds and outages. The first call brings the tables up to date. Every call raises ServiceError
+    `unreachable` when the store does not answer."""
 
     def __init__(self, database: Database, *, replica: str, terms: Terms, timepiece: Timepiece) -> None:
         self._database = database
@@ -50,6 +50,34 @@ class SqlStore:
         def work(connection: sa.Connection) -> list[Outage]:
             lasting = outages.list_open(connection, self._unix_ms()) if before_id is None else []
             return (lasting + outages.list_ended(connection, before_id, limit))[:limit]
+
+        return await self._run(work)
+
+    async def hold(
+        self, hold_id: str, shards: Collection[int], reason: str, *, begins_in_ms: int, lasts_ms: int
+    ) -> int:
+        def work(connection: sa.Connection) -> int:
+            now = now_ms(connection, self._unix_ms())
+            begins_at_ms = now + begins_in_ms
+            hold = Hold(
+                hold_id=hold_id,
+                shards=tuple(sorted(shards)),
+                reason=reason,
+                begins_at_ms=begins_at_ms,
+                ends_at_ms=begins_at_ms + lasts_ms,
+            )
+            holds.announce(connection, hold, now)
+            return now
+
+        return await self._run(work)
+
+    async def release(self, shards: Collection[int]) -> tuple[int, ...]:
+        return await self._run(lambda connection: holds.release(connection, shards, self._unix_ms()))
+
+    async def list_holds(self) -> tuple[tuple[Hold, ...], int]:
+        def work(connection: sa.Connection) -> tuple[tuple[Hold, ...], int]:
+            now = now_ms(connection, self._unix_ms())
+            return holds.lasting(connection, now), now
 
         return await self._run(work)
 

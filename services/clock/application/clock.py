@@ -15,9 +15,8 @@ from services.clock.application.ports import Leases, Outage, Outages, Probes, Ta
 from services.clock.application.prober import Prober
 from services.clock.application.readings import Readings, Told
 from services.clock.application.records import Records
-from services.clock.application.state import Pace, Shard, State
+from services.clock.application.state import Pace, State
 from services.clock.domain.deadlines import Left
-from services.clock.domain.play_time import Instant
 
 
 class Clock:
@@ -82,14 +81,13 @@ class Clock:
 
     def read(self, shard: int) -> Told | None:
         """Play time of a shard now; None while this replica does not hold it."""
-        held = self._state.shards.get(shard)
-        return None if held is None else _told(shard, held, self._state.timepiece.now())
+        return None if shard not in self._state.shards else self._state.told(shard, self._state.timepiece.now())
 
     def left(self, table_id: str) -> tuple[Told, list[Left]] | None:
         """Play time left of the deadlines of a table, at a reading of its shard; None if none of it is known here."""
         now = self._state.timepiece.now()
         for number, shard in self._state.shards.items():
-            told = _told(number, shard, now)
+            told = self._state.told(number, now)
             left = shard.deadlines.left(table_id, told.reading.play_time_ms)
             if left:
                 return told, left
@@ -102,10 +100,6 @@ class Clock:
     def _advanced(self) -> None:
         self._firer.fire_due()
         self._keeper.advanced()
-
-
-def _told(number: int, shard: Shard, now: Instant) -> Told:
-    return Told(frozenset({number}), shard.play_time.read(now))
 
 
 async def _all(*parts: Coroutine[Any, Any, None]) -> None:

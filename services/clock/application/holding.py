@@ -59,6 +59,7 @@ class Holding:
             # Or this is the first look: whoever lives renews his leases by the clock as it is, before one is over.
             self._sure_from_ns = now.mono_ns + _RENEWED_MS * NS_PER_MS
         self._state.records.set_clock(unix_ms=look.unix_ms, mono_ns=now.mono_ns)
+        self._state.holds = look.holds
         self._adopt(look.taken, asked, now)
         await self._give_back(look.share)
 
@@ -95,6 +96,7 @@ class Holding:
         numbers = [number for item in taken for number in item.shards]
         _log.info("shards_taken", shards=write_shards(numbers), held=len(self._state.shards))
         self._on_change(numbers)
+        self._state.apply_holds(now)
         self._state.publish(now)
 
     async def _give_back(self, share: int) -> None:

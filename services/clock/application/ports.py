@@ -61,12 +61,25 @@ class Kept:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Hold:
+    """An operator's order that play time of shards stands still, by the store's Unix time."""
+
+    hold_id: str
+    shards: tuple[int, ...]
+    reason: str
+    begins_at_ms: int
+    ends_at_ms: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Look:
-    """How the shards are shared: what was taken now, how many this replica may hold, and the store's Unix time."""
+    """How the shards are shared: what was taken now, how many this replica may hold, the store's Unix time, and the
+    holds that have not ended."""
 
     taken: tuple[Taken, ...]
     share: int
     unix_ms: int
+    holds: tuple[Hold, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,6 +110,24 @@ class Leases(Protocol):
 
     async def leave(self) -> None:
         """This replica holds nothing any more and is no longer counted."""
+        ...
+
+
+class HoldBook(Protocol):
+    """What operators have ordered. Times that are told are of the store's clock, with its present moment."""
+
+    async def hold(
+        self, hold_id: str, shards: Collection[int], reason: str, *, begins_in_ms: int, lasts_ms: int
+    ) -> int:
+        """Announces a hold, once under an id; returns the store's Unix time."""
+        ...
+
+    async def release(self, shards: Collection[int]) -> tuple[int, ...]:
+        """Ends the holds of these shards; returns those that there was one of."""
+        ...
+
+    async def list_holds(self) -> tuple[tuple[Hold, ...], int]:
+        """Holds that have not ended, by their begin, and the store's Unix time."""
         ...
 
 

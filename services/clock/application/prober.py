@@ -56,6 +56,7 @@ class Prober:
                 task.cancel()
 
     def _tick(self, now: Instant) -> None:
+        self._state.apply_holds(now)
         stands = False
         for band in self._state.bands:
             play_time = band.play_time

@@ -6,15 +6,18 @@ import asyncio
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 
+from services.clock.application.ports import Hold
 from services.clock.domain.play_time import Reading
 
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """The reading of some shards."""
+    """The reading of some shards, with the hold that lasts or comes next for them, and the store's Unix time."""
 
     shards: frozenset[int]
     reading: Reading
+    hold: Hold | None = None
+    unix_ms: int = 0
 
 
 class Readings:

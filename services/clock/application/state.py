@@ -7,7 +7,7 @@ from copy import copy
 from dataclasses import dataclass, field, replace
 
 from services.clock.application.instruments import Instruments
-from services.clock.application.ports import Kept, Timepiece
+from services.clock.application.ports import Hold, Kept, Timepiece
 from services.clock.application.readings import Readings, Told
 from services.clock.application.records import Records
 from services.clock.domain.deadlines import Deadlines
@@ -82,6 +82,7 @@ class State:
     instruments: Instruments
     shards: dict[int, Shard] = field(default_factory=dict)
     bands: list[Band] = field(default_factory=list)
+    holds: tuple[Hold, ...] = ()
 
     def add(self, band: Band) -> None:
         """Takes up a band of shards that were not held."""
@@ -123,4 +124,36 @@ class State:
 
     def publish(self, now: Instant) -> None:
         """Tells all readers where play time is."""
-        self.readings.publish(tuple(Told(band.shards, band.play_time.read(now)) for band in self.bands))
+        self.readings.publish(tuple(told for band in self.bands for told in self._told(band, now)))
+
+    def apply_holds(self, now: Instant) -> None:
+        """Lets stand still what is to stand still by now, and lets go what was."""
+        unix_ms = self.records.clock_at(now.mono_ns)
+        held = frozenset(
+            number for hold in self.holds if hold.begins_at_ms <= unix_ms < hold.ends_at_ms for number in hold.shards
+        )
+        if not held and not any(band.play_time.held for band in self.bands):
+            return
+        for band in self.split_off(held):
+            ended = band.play_time.hold(now)
+            if ended is not None:
+                self.records.add([(band.shards, ended)])
+        for band in self.bands:
+            if not band.shards & held:
+                band.play_time.release(now)
+
+    def told(self, number: int, now: Instant) -> Told:
+        """The reading of one shard that is held here."""
+        [told] = self._told(replace(self.shards[number].band, shards=frozenset({number})), now)
+        return told
+
+    def _told(self, band: Band, now: Instant) -> list[Told]:
+        reading = band.play_time.read(now)
+        unix_ms = self.records.clock_at(now.mono_ns)
+        rest, told = band.shards, []
+        for hold in self.holds:
+            part = rest & frozenset(hold.shards)
+            if part and unix_ms < hold.ends_at_ms:
+                told.append(Told(part, reading, hold, unix_ms))
+                rest -= part
+        return [*told, Told(rest, reading)] if rest else told

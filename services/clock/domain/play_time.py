@@ -127,6 +127,11 @@ class PlayTime:
         return self._has_run and self._standing is None
 
     @property
+    def held(self) -> bool:
+        """Whether it stands still by order."""
+        return self._held
+
+    @property
     def cause(self) -> Cause | None:
         """Why play time stands still; None while it advances."""
         return None if self.running else self._standing or Cause.PROBE_LOST

@@ -47,6 +47,9 @@ class ClockPlayTime:
                     await self._heard.wait()
         return self.now_ms(shard)
 
+    def held(self, shard: int) -> str | None:
+        return self._tracks[shard].held
+
     async def run(self) -> None:
         """Follows for ever; for one background task."""
         await self._following.run()
@@ -61,6 +64,7 @@ class ClockPlayTime:
                 running=play_time.running,
                 valid_for_ms=play_time.valid_for_ms,
                 received_s=received_s,
+                held=play_time.hold.reason if play_time.cause == clock_pb.OUTAGE_CAUSE_HELD else None,
             )
             for track in self._tracks if answer.same_for_all else self._tracks[play_time.shard : play_time.shard + 1]:
                 track.follow(reading)

@@ -34,6 +34,8 @@ from services.table.application.states import by_name, by_value, digest_of
 from services.table.domain.refusals import Reason, RefusalError
 
 _log = get_log(__name__)
+_OF_THE_SYSTEM = ("expire", "withdraw")
+_HELD_RETRY_MS = 5_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +161,9 @@ class Commands:
             return await self._repeated(hot, order) or refuse_stopped()
         if hot.is_paused:
             return await self._repeated(hot, order) or _refuse_paused()
+        held = self._play_time.held(hot.key.shard)
+        if held is not None and order.kind not in _OF_THE_SYSTEM:
+            return await self._repeated(hot, order) or _refuse_held(held)
         if order.play_time_ms is None:
             # At the time of the last command the deadlines that this one opens would have run for a while already.
             return await self._repeated(hot, order) or _refuse_unknown_time()
@@ -310,6 +315,13 @@ def _same(order: Order, digest: bytes, first_seq: int, last_seq: int) -> Done:
 
 def _refuse_paused() -> Done:
     raise RefusalError(Reason.TABLE_PAUSED, "the table stands still for a transfer", {"statement": "IND-PHASE-11"})
+
+
+def _refuse_held(reason: str) -> Done:
+    # A hold is an outage that was announced: nobody moves in it, and everybody gets its time back.
+    raise RefusalError(
+        Reason.UNREACHABLE, f"maintenance, play time stands still: {reason}", retry_after_ms=_HELD_RETRY_MS
+    )
 
 
 def _refuse_unknown_time() -> Done:

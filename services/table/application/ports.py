@@ -243,6 +243,10 @@ class PlayTime(Protocol):
         """The same, after waiting a moment for the first reading; None if none has come."""
         ...
 
+    def held(self, shard: int) -> str | None:
+        """Why an operator lets play time of the shard stand still now; None where he does not."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Message:

@@ -7,13 +7,15 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """One reading of the clock service; `received_s` is a monotonic moment of our own, in seconds."""
+    """One reading of the clock service; `received_s` is a monotonic moment of our own, in seconds. `held` says why an
+    operator lets play time stand still, where he does."""
 
     play_time_ms: int
     epoch: int
     running: bool
     valid_for_ms: int
     received_s: float
+    held: str | None = None
 
 
 class Track:
@@ -31,6 +33,11 @@ class Track:
             return False
         self._reading = reading
         return True
+
+    @property
+    def held(self) -> str | None:
+        """The operator's words while he lets play time stand still."""
+        return None if self._reading is None else self._reading.held
 
     def now_ms(self, now_s: float) -> int | None:
         """Play time at this monotonic moment; it stands still when readings stay away. None before the first one."""

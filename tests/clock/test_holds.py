@@ -1,0 +1,124 @@
+"""An operator holds shards: announced, kept by whoever holds them, given back to the players."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+import pytest
+from magnate.clock.v1 import clock_service_pb2 as pb
+
+from services.clock.domain.shards import read_shards, write_shards
+from services.clock.main import DESCRIPTOR
+from services.kit.calls import LocalClient
+from services.kit.server import Service
+from services.table.domain.shards import shard_of
+from tests.clock.small_site import SmallSite
+from tests.clock.virtual_time import now_ms
+
+Run = Callable[[Callable[[SmallSite], Awaitable[None]]], None]
+PERIOD_MS = 250
+PUNCTUAL_MS = 200
+HELD = shard_of("t1")
+FREE = shard_of("t2")
+
+
+def order(begins_in_ms: int, lasts_ms: int, *, shards: tuple[int, ...] = (HELD,)) -> pb.HoldShardsRequest:
+    return pb.HoldShardsRequest(
+        hold_id="h1", shards=shards, begins_in_ms=begins_in_ms, lasts_ms=lasts_ms, reason="a new version"
+    )
+
+
+def operator(clock: Service) -> LocalClient:
+    return clock.local(DESCRIPTOR, caller="operator")
+
+
+async def reading(client: LocalClient, shard: int) -> pb.PlayTime:
+    answer: pb.GetPlayTimeResponse = await client.GetPlayTime(pb.GetPlayTimeRequest(shard=shard))
+    return answer.play_time
+
+
+def test_held_shards_stand_still_from_the_announced_moment_to_the_end(run: Run) -> None:
+    async def scenario(site: SmallSite) -> None:
+        clock = site.clock()
+        await clock.start()
+        client = site.watch(clock)
+        await asyncio.sleep(2)
+        opened_ms = now_ms()
+        await site.open("t1", 1, 10_000)
+        await site.open("t2", 1, 10_000)
+        told = (await operator(clock).HoldShards(order(4_000, 6_000))).hold
+        assert (list(told.shards), told.reason) == ([HELD], "a new version")
+        assert 3_990 <= told.begins_in_ms <= 4_000
+        await asyncio.sleep(3)
+        announced = await reading(client, HELD)
+        assert announced.running
+        assert (announced.hold.reason, announced.hold.shards) == ("a new version", [HELD])
+        assert 900 <= announced.hold.begins_in_ms <= 1_000
+        assert not (await reading(client, FREE)).HasField("hold")
+        await asyncio.sleep(2)
+        held, free = await reading(client, HELD), await reading(client, FREE)
+        assert (held.running, held.cause) == (False, pb.OUTAGE_CAUSE_HELD)
+        assert held.hold.begins_in_ms == 0
+        assert 4_900 <= held.hold.ends_in_ms <= 5_000
+        assert free.running
+        assert site.play_times.held(HELD) == "a new version"
+        assert site.play_times.held(FREE) is None
+        await asyncio.sleep(6)
+        assert not (await reading(client, HELD)).HasField("hold")
+        await asyncio.sleep(8)
+        fired = {table_id: fired_ms - opened_ms for table_id, _, fired_ms in site.ended}
+        assert 10_500 <= fired["t2"] <= 10_500 + PUNCTUAL_MS
+        assert 16_500 <= fired["t1"] <= 16_500 + 2 * PERIOD_MS + PUNCTUAL_MS
+        [outage] = (await client.ListOutages(pb.ListOutagesRequest())).outages
+        assert (outage.cause, list(outage.shards)) == (pb.OUTAGE_CAUSE_HELD, [HELD])
+        assert 6_000 <= outage.given_back_ms <= 6_000 + 2 * PERIOD_MS
+        await clock.stop()
+
+    run(scenario)
+
+
+def test_a_hold_outlives_the_replica_and_ends_by_release(run: Run) -> None:
+    async def scenario(site: SmallSite) -> None:
+        first, second = site.clock(), site.clock()
+        await first.start()
+        await second.start()
+        site.watch(first)
+        client = site.watch(second)
+        await asyncio.sleep(3)
+        everything = order(0, 3_600_000, shards=())
+        await operator(first).HoldShards(everything)
+        await operator(first).HoldShards(everything)
+        await asyncio.sleep(2)
+        await first.stop()
+        await asyncio.sleep(5)
+        readings = [await reading(client, shard) for shard in range(64)]
+        assert {(item.running, item.cause) for item in readings} == {(False, pb.OUTAGE_CAUSE_HELD)}
+        [listed] = (await operator(second).ListHolds(pb.ListHoldsRequest())).holds
+        assert len(listed.shards) == 64
+        released = await operator(second).ReleaseShards(pb.ReleaseShardsRequest(shards=[HELD]))
+        assert list(released.shards) == [HELD]
+        await asyncio.sleep(2)
+        assert ((await reading(client, HELD)).running, (await reading(client, FREE)).running) == (True, False)
+        await operator(second).ReleaseShards(pb.ReleaseShardsRequest())
+        await asyncio.sleep(2)
+        assert (await reading(client, FREE)).running
+        assert not (await operator(second).ListHolds(pb.ListHoldsRequest())).holds
+        assert not (await operator(second).ReleaseShards(pb.ReleaseShardsRequest())).shards
+        await second.stop()
+
+    run(scenario)
+
+
+@pytest.mark.parametrize(
+    ("text", "shards"), [("0-3", (0, 1, 2, 3)), ("40,0-1", (0, 1, 40)), ("63", (63,)), ("5-5,6", (5, 6))]
+)
+def test_shards_are_written_as_ranges(text: str, shards: tuple[int, ...]) -> None:
+    assert read_shards(text) == shards
+    assert read_shards(write_shards(shards)) == shards
+
+
+@pytest.mark.parametrize("text", ["", "64", "3-1", "a", "-1", "1-", "1,,2", "0-64"])
+def test_what_names_no_shards_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="names no shards; they are written like 0-31,40"):
+        read_shards(text)

@@ -1,0 +1,86 @@
+"""Play time as clients are told of it: it never falls, and never outruns real time."""
+
+from __future__ import annotations
+
+import random
+
+from magnate.clock.v1 import clock_service_pb2 as clock_pb
+
+from gateway.application.play_time import PlayTimes
+
+
+class SetTime:
+    """Seconds that the test sets."""
+
+    def __init__(self) -> None:
+        self.now_s = 100.0
+
+    def __call__(self) -> float:
+        return self.now_s
+
+
+def hear(times: PlayTimes, play_time_ms: int, *, shard: int = 3, epoch: int = 1, running: bool = True) -> None:
+    reading = clock_pb.PlayTime(
+        shard=shard, play_time_ms=play_time_ms, epoch=epoch, running=running, valid_for_ms=250 if running else 0
+    )
+    times.hear(clock_pb.WatchPlayTimeResponse(play_times=[reading]))
+
+
+def shown_ms(times: PlayTimes, shard: int = 3) -> int:
+    reading = times.at(shard)
+    assert reading is not None
+    return reading.play_time_ms
+
+
+def test_each_shard_has_its_own_and_void_readings_change_nothing() -> None:
+    times = PlayTimes(SetTime())
+    hear(times, 5_000, shard=3, epoch=2)
+    hear(times, 9_000, shard=3, epoch=1)
+    hear(times, 700, shard=4)
+    assert (shown_ms(times, 3), shown_ms(times, 4), times.at(5)) == (5_000, 700, None)
+
+
+def test_a_late_reading_does_not_let_it_flicker() -> None:
+    """Given readings that come a tenth of a second late, play time runs on as if they had been in time."""
+    clock = SetTime()
+    times = PlayTimes(clock)
+    hear(times, 5_000)
+    for step in range(1, 36):
+        clock.now_s = 100 + step / 100
+        assert abs(shown_ms(times) - (5_000 + step * 10)) <= 1
+        assert times.at(3).running  # type: ignore[union-attr]
+    hear(times, 5_250)
+    assert abs(shown_ms(times) - 5_350) <= 1
+
+
+def test_silence_is_a_standstill_and_its_end_brings_the_truth() -> None:
+    clock = SetTime()
+    times = PlayTimes(clock)
+    hear(times, 5_000)
+    clock.now_s += 5
+    silent = times.at(3)
+    assert silent is not None
+    assert (silent.play_time_ms, silent.running, silent.cause) == (5_600, False, clock_pb.OUTAGE_CAUSE_CLOCK_AWAY)
+    hear(times, 10_000)
+    assert shown_ms(times) == 10_000
+
+
+def test_never_falls_and_never_outruns_real_time() -> None:
+    """Over readings that come late and out of order, from replicas that take over."""
+    for seed in range(200):
+        draw, clock = random.Random(seed), SetTime()
+        times = PlayTimes(clock)
+        true_ms, epoch = 10_000.0, 1
+        hear(times, 10_000)
+        before_ms, before_s = shown_ms(times), clock.now_s
+        for _ in range(200):
+            step_s = draw.uniform(0.01, 0.12)
+            clock.now_s += step_s
+            true_ms += step_s * 1000
+            hear(times, int(true_ms - draw.uniform(0, 100)), epoch=epoch)
+            if draw.random() < 0.02:
+                epoch += 1
+                true_ms -= 200
+            now_ms = shown_ms(times)
+            assert before_ms <= now_ms <= before_ms + (clock.now_s - before_s) * 1000 + 1
+            before_ms, before_s = now_ms, clock.now_s
