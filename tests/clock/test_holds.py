@@ -53,7 +53,7 @@ def test_held_shards_stand_still_from_the_announced_moment_to_the_end(run: Run) 
         await asyncio.sleep(3)
         announced = await reading(client, HELD)
         assert announced.running
-        assert (announced.hold.reason, announced.hold.shards) == ("a new version", [HELD])
+        assert (announced.hold.reason, list(announced.hold.shards)) == ("a new version", [HELD])
         assert 900 <= announced.hold.begins_in_ms <= 1_000
         assert not (await reading(client, FREE)).HasField("hold")
         await asyncio.sleep(2)
