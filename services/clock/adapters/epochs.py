@@ -11,7 +11,8 @@ _STEP = 1_000_000
 
 
 def leave_behind(connection: sa.Connection) -> None:
-    """Raises every epoch, so that readings from after the backup are void, and a clock of then is fenced."""
+    """Raises every epoch, so that readings of after the backup are void, and a clock of then is fenced. What was never
+    held stays so."""
     for table in metadata.sorted_tables:
         if "epoch" in table.c:
-            connection.execute(sa.update(table).values(epoch=table.c.epoch + _STEP))
+            connection.execute(sa.update(table).where(table.c.epoch > 0).values(epoch=table.c.epoch + _STEP))
