@@ -35,7 +35,8 @@ class BotsSettings(ServiceSettings):
     relist_ms: int = setting(
         "MAGNATE_BOTS_RELIST_MS",
         5_000,
-        "time after which the open turns are read from the table service again, in case one was lost on its way",
+        "time between two looks at the table service's list of open turns, a page of a thousand tables each, in case "
+        "one was lost on its way",
         low=100,
         high=3_600_000,
     )

@@ -27,7 +27,7 @@ def measure(
     turns: int = 7,
     turn_s: float = 2.0,
     rest_s: float = 65.0,
-    settle_s: float = 65.0,
+    settle_s: float = 20.0,
     warm_s: float = 2.0,
 ) -> dict[str, Any]:
     """Figures by number of idle tables; see docs/bench.md for the keys."""
