@@ -31,6 +31,7 @@ class Sums:
     by_service_s: dict[str, float] = field(default_factory=dict)
     load_s: float = 0.0
     failed: int = 0
+    shed: int = 0
     update_bytes: int = 0
     command_bytes: int = 0
     times_ms: list[float] = field(default_factory=list)
@@ -57,6 +58,7 @@ class Sums:
             "command_bytes": round(self.command_bytes / count),
             "commands": self.commands,
             "failed": self.failed,
+            "shed": self.shed,
         }
 
 
@@ -82,6 +84,7 @@ class Turns:
         sums.commands += answer["commands"]
         sums.rates.append(answer["commands"] / answer["seconds"])
         sums.failed += answer["failed"]
+        sums.shed += answer["shed"]
         sums.update_bytes += answer["update_bytes"]
         sums.command_bytes += answer["command_bytes"]
         sums.times_ms += answer["times_ms"]

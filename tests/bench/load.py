@@ -27,6 +27,7 @@ from tests.bench.choosing import choose
 SEATS = 4
 _PATH = "/magnate.gateway.v1.GatewayService/"
 _DRAIN_S = 5.0
+SHED_REST_S = 0.1
 
 
 class Connection:
@@ -86,7 +87,7 @@ class Figures:
 
     times_ms: list[float] = field(default_factory=list)
     answers_ms: list[float] = field(default_factory=list)
-    refused: int = 0
+    shed: int = 0
     failed: int = 0
     update_bytes: int = 0
     command_bytes: int = 0
@@ -192,13 +193,25 @@ class Seats:
     async def _submit(self, request: pb.SubmitRequest, token: str) -> None:
         begun_s = time.perf_counter()
         try:
-            await self._connection.call(request, token)
+            while not await self._taken(request, token):
+                self._play.figures.shed += 1
+                await asyncio.sleep(SHED_REST_S)
             self._play.figures.answers_ms.append((time.perf_counter() - begun_s) * 1000)
         except grpc.aio.AioRpcError as error:
             if self._sent.pop(request.command.command_id, None) is not None:
                 self._play.open_commands -= 1
             self._play.figures.failed += 1
             print(f"load: {request.command}: {error.code()} {error.details()}", file=sys.stderr)
+
+    async def _taken(self, request: pb.SubmitRequest, token: str) -> bool:
+        """False when the site has too much to do and asks to try again."""
+        try:
+            await self._connection.call(request, token)
+        except grpc.aio.AioRpcError as error:
+            if error.code() is grpc.StatusCode.RESOURCE_EXHAUSTED:
+                return False
+            raise
+        return True
 
 
 class Load:
@@ -250,6 +263,7 @@ class Load:
             "times_ms": [round(time_ms, 3) for time_ms in figures.times_ms],
             "answers_ms": [round(time_ms, 3) for time_ms in figures.answers_ms],
             "failed": figures.failed + play.open_commands,
+            "shed": figures.shed,
             "update_bytes": figures.update_bytes,
             "command_bytes": figures.command_bytes,
             "games_over": figures.games_over,

@@ -22,7 +22,7 @@ from magnate.gateway.v1 import gateway_service_pb2 as pb
 from magnate.table.v1 import table_pb2
 
 from tests.bench.choosing import choose
-from tests.bench.load import Connection
+from tests.bench.load import SHED_REST_S, Connection
 
 _AT_A_TIME = 16
 _DRAIN_S = 0.5
@@ -110,7 +110,7 @@ class Table:
         self._called = {command.command_id: (called_s, person)}
         figures = self._figures
         try:
-            answer = await person.call(pb.SubmitRequest(table_id=self.table_id, command=command))
+            answer = await self._submit(person, pb.SubmitRequest(table_id=self.table_id, command=command))
         except grpc.aio.AioRpcError as error:
             figures.failed += 1
             print(f"people: {error.code()} {error.details()}", file=sys.stderr)
@@ -118,6 +118,18 @@ class Table:
         answered_s = time.monotonic()
         figures.submits_ms.append((answered_s - called_s) * 1000)
         figures.journal.append((self.table_id, answer.last_seq, called_s, answered_s))
+
+    async def _submit(self, person: Person, request: pb.SubmitRequest) -> pb.SubmitResponse:
+        while True:
+            try:
+                answer: pb.SubmitResponse = await person.call(request)
+            except grpc.aio.AioRpcError as error:
+                if error.code() is not grpc.StatusCode.RESOURCE_EXHAUSTED:
+                    raise
+                self._figures.shed += 1
+                await asyncio.sleep(SHED_REST_S)
+            else:
+                return answer
 
     async def _start(self) -> None:
         self._decision = None
@@ -143,6 +155,7 @@ class Figures:
         self.deliveries_ms: list[float] = []
         self.journal: list[tuple[str, int, float, float]] = []
         self.failed = 0
+        self.shed = 0
 
 
 class People:
@@ -187,6 +200,7 @@ class People:
             "deliveries_ms": [round(value, 2) for value in figures.deliveries_ms],
             "journal": figures.journal,
             "failed": figures.failed,
+            "shed": figures.shed,
             "cpu_seconds": time.process_time() - cpu_s,
         }
 

@@ -52,6 +52,7 @@ def _play(running: Running, tables: int, clients: int, times_s: tuple[float, flo
     return {
         "actions": len(played["submits_ms"]),
         "failed": played["failed"],
+        "shed": played["shed"],
         "deliveries": len(played["deliveries_ms"]),
         "submit_p50_ms": submits.p50,
         "submit_p95_ms": submits.p95,
