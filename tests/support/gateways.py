@@ -38,6 +38,7 @@ SETTINGS = GatewaySettings(
     presence_ms=300,
     reconcile_ms=400,
     slow_ms=1_000,
+    submit_target_ms=0,
     session_rate=0,
     address_rate=0,
     clock_token=CLOCK_TOKEN,
