@@ -54,7 +54,7 @@ def test_the_commands_exist() -> None:
     """Every `magnate` line is one that the program understands, every `make` line a target."""
     blocks = "\n".join(re.findall(r"```sh\n(.*?)```", README, re.DOTALL))
     commands = re.findall(r"^\.venv/bin/magnate ([^#\n]+)", blocks, re.MULTILINE)
-    assert len(commands) == 8
+    assert len(commands) == 9
     for command in commands:
         parser().parse_args(command.split())
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
