@@ -181,7 +181,7 @@ def compose(outside: Outside, options: Options) -> Application:
         get_snapshot=GetSnapshot(store, outside.rules, outside.play_time, watching),
         export_table=ExportTable(store, watching),
         touch_presence=TouchPresence(store, outbox, wall),
-        list_deadlines=ListDeadlines(store),
+        list_deadlines=ListDeadlines(store, stop_table),
         list_bot_turns=ListBotTurns(store),
         probe=Probe(store, outside.rules, outbox, wall),
     )

@@ -13,6 +13,7 @@ from typing import Any
 
 import grpc
 import pytest
+from magnate.admin.v1 import admin_service_pb2 as admin_pb
 from magnate.game.v1 import command_pb2
 from magnate.gateway.v1 import gateway_service_pb2 as gateway_pb
 from magnate.rules.v1 import rules_service_pb2 as rules_pb
@@ -26,6 +27,7 @@ from tests.support.distributed import MODULES, DistributedSite
 from tests.support.gateways import Client, target
 from tests.support.servers import PostgresServer, RedisServer
 
+ADMIN = admin_pb.DESCRIPTOR.services_by_name["AdminService"]
 RULES = rules_pb.DESCRIPTOR.services_by_name["RulesService"]
 TABLE = table_pb.DESCRIPTOR.services_by_name["TableService"]
 AWAY = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED)
@@ -177,6 +179,14 @@ async def _started(client: Client, table_id: str) -> None:
                 if error.reason != "unreachable":
                     raise
             await asyncio.sleep(0.1)
+
+
+async def test_no_gateway_passes_admin_calls_on(site: DistributedSite, authority: Authority) -> None:
+    tls = TlsFiles(authorities=str(authority.file))
+    async with open_channel(site.address, tls=tls, service="magnate.example") as channel:
+        admin: Any = RemoteClient(ADMIN, channel)
+        error = await refused(admin.StopTable(admin_pb.StopTableRequest(table_id="t", reason="mischief")))
+        assert error.code is grpc.StatusCode.UNIMPLEMENTED
 
 
 @pytest.mark.parametrize("name", ["bots", "gateway", "clock", "rules", "nobody.example"])

@@ -267,6 +267,33 @@ async def test_a_log_that_differs_stays_stopped(store_url: str) -> None:
     await tables.close()
 
 
+@ON_POSTGRES
+@pytest.mark.parametrize("finder", ["command", "clock"])
+async def test_an_update_that_cannot_be_read_holds_up_nobody_else(store_url: str, finder: str) -> None:
+    """Given bytes in the log that are no update, then whoever comes upon them first, a player or the clock, has the
+    table stopped, and the others' deadlines and bots are listed as ever."""
+    before = await open_tables(store_url)
+    table_id, tokens = await before.running(2)
+    other, _ = await before.running(2)
+    command = await before.next_command(table_id, "c")
+    last_seq = (await before.last(table_id)).last_seq
+    where = sa.and_(game_log.c.table_id == table_id, game_log.c.last_seq == last_seq)
+    await _change(before, sa.update(game_log).where(where).values(update_bytes=b"\xff\xff\xff"))
+    await before.close()
+    tables = await open_tables(store_url)
+    if finder == "command":
+        assert await refusal(tables.submit(tokens[command.seat], table_id, command)) == "table_stopped"
+    listed = (await tables.client.ListDeadlines(table_pb.ListDeadlinesRequest())).tables
+    assert [item.table_id for item in listed] == [other]
+    await tables.application.bots.scan()
+    operator = Operator(tables)
+    seen = await operator.inspect(table_id, check=True)
+    assert (seen.broken, seen.stop_reason) == (True, "the last update cannot be read")
+    assert (seen.check.same, seen.check.first_difference) == (False, 1)
+    assert await refusal(operator.release(table_id)) == "table_stopped"
+    await tables.close()
+
+
 class _FailingRules:
     """The rules as they are, but for commands, at which they fail."""
 

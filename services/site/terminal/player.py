@@ -265,7 +265,10 @@ class Player:
         except ServiceError as error:
             if error.code is grpc.StatusCode.UNAUTHENTICATED:
                 raise
-            self._console.notice(self._texts.say("menu", "refused", message=error.message or error.reason))
+            if error.reason == "table_stopped":
+                self._console.notice(self._texts.say("menu", "stopped"))
+            else:
+                self._console.notice(self._texts.say("menu", "refused", message=error.message or error.reason))
             # What was refused once is not for auto-move to repeat.
             self._auto.press(decision.id)
             return error.reason in _OVER

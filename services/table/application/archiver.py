@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import asyncio
 
-from magnate.game.v1 import update_pb2
-
 from services.kit.errors import ServiceError
 from services.kit.logs import get_log
 from services.table.application.hot_tables import HotTables
+from services.table.application.last_updates import read_update
 from services.table.application.options import Options
 from services.table.application.outbox import Outbox
 from services.table.application.ports import Meter, PlayTime, Store, TableKey, Wall
@@ -107,8 +106,14 @@ class Archiver:
         now_ms = self._play_time.now_ms(game.shard)
         key = TableKey(game.shard, game.table_id)
         table = await self._store.load_table(key)
-        update = update_pb2.Update.FromString(game.last_update)
-        if now_ms is None or table is None or table.status != Status.RUNNING or table.last_seq != update.last_seq:
+        update = read_update(game.table_id, game.last_update)
+        if (
+            update is None
+            or now_ms is None
+            or table is None
+            or table.status != Status.RUNNING
+            or table.last_seq != update.last_seq
+        ):
             return
         if table.stop is not None:
             # Whoever sits there waits for an operator.

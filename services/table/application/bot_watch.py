@@ -12,6 +12,7 @@ from magnate.table.v1 import table_pb2
 
 from services.kit.errors import ServiceError
 from services.kit.logs import get_log
+from services.table.application.last_updates import read_update
 from services.table.application.options import Options
 from services.table.application.outbox import Outbox
 from services.table.application.ports import Meter, Store, TableKey, Wall
@@ -106,8 +107,9 @@ class BotWatch:
         for live in games:
             key = TableKey(live.shard, live.table_id)
             if key not in self._asked:
-                update = update_pb2.Update.FromString(live.last_update)
-                self.game_moved(key, update.last_seq, turns_of(key, live.bot_levels, update))
+                update = read_update(live.table_id, live.last_update)
+                if update is not None:
+                    self.game_moved(key, update.last_seq, turns_of(key, live.bot_levels, update))
         is_more = len(games) == _PAGE
         self._scanned = (games[-1].shard, games[-1].table_id) if is_more else None
         return is_more
@@ -117,8 +119,8 @@ class BotWatch:
             game = await self._store.load_game(key)
             if game is None or game.table.status != Status.RUNNING or game.table.is_paused:
                 return
-            update = update_pb2.Update.FromString(game.last_update)
-            if update.last_seq != asked.seq:
+            update = read_update(key.table_id, game.last_update)
+            if update is None or update.last_seq != asked.seq:
                 return
             played = [await self._play_turn(plays, key, update, turn) for turn in asked.turns]
             if not any(played):

@@ -3,22 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Protocol
 
-from magnate.game.v1 import update_pb2
 from magnate.table.v1 import table_pb2, table_service_pb2
 
 from services.table.application import page_tokens
+from services.table.application.last_updates import read_update
 from services.table.application.ports import LiveGame, Store, TableKey
 from services.table.application.turns import turns_of
 
 _DEFAULT_PAGE = 500
 
 
+class Stopping(Protocol):
+    """Lets a table stand still whose log cannot be read."""
+
+    async def stop_unreadable(self, key: TableKey) -> None: ...
+
+
 class ListDeadlines:
     """Deadlines in force, table by table."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, stopping: Stopping) -> None:
         self._store = store
+        self._stopping = stopping
 
     async def run(
         self, shards: Sequence[int], page_size: int, page_token: str
@@ -27,7 +35,11 @@ class ListDeadlines:
         games, token = await _live(self._store, "deadlines", shards, page_size, page_token)
         found = []
         for game in games:
-            update = update_pb2.Update.FromString(game.last_update)
+            update = read_update(game.table_id, game.last_update)
+            if update is None:
+                # No clock will ever ask for it.
+                await self._stopping.stop_unreadable(TableKey(game.shard, game.table_id))
+                continue
             for deadline in update.deadlines:
                 deadline.opened_at_ms += game.held_ms
             if update.deadlines:
@@ -54,9 +66,9 @@ class ListBotTurns:
         games, token = await _live(self._store, "turns", shards, page_size, page_token)
         turns: list[table_pb2.BotTurn] = []
         for game in games:
-            if game.bot_levels:
-                key = TableKey(game.shard, game.table_id)
-                turns += turns_of(key, game.bot_levels, update_pb2.Update.FromString(game.last_update))
+            update = read_update(game.table_id, game.last_update) if game.bot_levels else None
+            if update is not None:
+                turns += turns_of(TableKey(game.shard, game.table_id), game.bot_levels, update)
         return turns, token
 
 

@@ -13,11 +13,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from magnate.game.v1 import update_pb2
 from magnate.table.v1 import table_pb2
 
 from services.kit.errors import ServiceError
 from services.kit.logs import get_log
+from services.table.application.last_updates import read_update
 from services.table.application.messages import table_message
 from services.table.application.options import Options
 from services.table.application.ports import Message, Meter, Publisher, Store, TableKey, Wall
@@ -157,8 +157,8 @@ class Outbox:
         """Whoever committed may have died before he told the bots."""
         game = await self._store.load_game(key)
         if game is not None and game.table.status == Status.RUNNING and not game.table.is_paused:
-            update = update_pb2.Update.FromString(game.last_update)
-            for turn in turns_of(key, game.table.bot_levels(), update):
+            update = read_update(key.table_id, game.last_update)
+            for turn in turns_of(key, game.table.bot_levels(), update) if update is not None else ():
                 self.bot_asked(turn)
 
     async def _publish_forever(self) -> None:

@@ -36,11 +36,10 @@ class Redeciding:
     async def check(self, key: TableKey, last_seq: int) -> LogCheck:
         """The log up to this event. ServiceError when a part of the way is broken."""
         log = _Log(self._store, key, last_seq)
-        try:
-            answer = await self._rules.replay(log.pieces())
-        except DecodeError:
-            return LogCheck(False, log.seq + 1, "the log holds what is no update", log.commands, b"")
+        answer = await self._rules.replay(log.pieces())
         result = answer.result
+        if log.is_unreadable and (result.same or not log.commands):
+            return LogCheck(False, log.seq + 1, "the log holds what is no update", log.commands, b"")
         if result.same and log.seq != last_seq:
             return LogCheck(False, log.seq + 1, "the log ends too early", log.commands, b"")
         return LogCheck(result.same, result.first_difference, result.explanation, log.commands, answer.snapshot)
@@ -55,7 +54,7 @@ class _Log:
         self._last_seq = last_seq
         self.seq = 0
         self.commands = 0
-        self.trouble: DecodeError | None = None
+        self.is_unreadable = False
 
     async def pieces(self) -> AsyncIterator[rules_pb.ReplayStreamRequest]:
         while self.seq < self._last_seq:
@@ -63,9 +62,19 @@ class _Log:
             rows = [row for row in rows if row.last_seq <= self._last_seq]
             if not rows:
                 return
-            yield rules_pb.ReplayStreamRequest(entries=[_entry(row) for row in rows])
-            self.seq = rows[-1].last_seq
-            self.commands += len(rows)
+            piece = rules_pb.ReplayStreamRequest()
+            for row in rows:
+                try:
+                    piece.entries.append(_entry(row))
+                except DecodeError:
+                    # What is before it is still decided: it may differ earlier.
+                    self.is_unreadable = True
+                    break
+                self.seq = row.last_seq
+                self.commands += 1
+            yield piece
+            if self.is_unreadable:
+                return
 
 
 def _entry(row: LoggedUpdate) -> rules_pb.LogEntry:

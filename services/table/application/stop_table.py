@@ -88,6 +88,12 @@ class StopTable:
             _log.error("table_stopped", table_id=key.table_id, who=ITSELF, why=entry.reason)
             await self._count()
 
+    async def stop_unreadable(self, key: TableKey) -> None:
+        """A table whose last update cannot be read stops itself, unless play time is not known yet."""
+        now_ms = self._play_time.now_ms(key.shard)
+        if now_ms is not None:
+            await self.stop_broken(key, "the last update cannot be read", now_ms)
+
     async def release(self, table_id: str, entry: AuditEntry) -> tuple[Table, bool]:
         """The table that goes on, and whether it stood. Refuses with `table_stopped` when its log differs."""
         key = key_of(table_id)
