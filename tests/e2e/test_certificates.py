@@ -67,7 +67,7 @@ def site(postgres_server: PostgresServer, redis_server: RedisServer, authority: 
 async def client_of(site: DistributedSite, service: str, tls: TlsFiles | None) -> AsyncIterator[Any]:
     descriptor = {"rules": RULES, "table": TABLE}[service]
     async with open_channel(site.addresses[service], tls=tls, service=service) as channel:
-        yield RemoteClient(descriptor, channel, timeout_ms=2_000)
+        yield RemoteClient(descriptor, channel, timeout_ms=20_000)
 
 
 async def refused(call: Any) -> ServiceError:

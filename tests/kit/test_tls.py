@@ -58,7 +58,7 @@ async def running(files: TlsFiles, **more: Any) -> AsyncIterator[Service]:
         await service.stop()
 
 
-async def ask(port: int, tls: TlsFiles | None, *, service: str = "table", timeout_ms: int = 3_000) -> str:
+async def ask(port: int, tls: TlsFiles | None, *, service: str = "table", timeout_ms: int = 20_000) -> str:
     async with open_channel(f"127.0.0.1:{port}", tls=tls, service=service) as channel:
         client: Any = RemoteClient(ECHO, channel)
         return text_of(await client.Once(EchoRequest(text="who am I?"), timeout_ms=timeout_ms))
@@ -83,7 +83,7 @@ async def test_nobody_else_is_served(tmp_path: Path) -> None:
             TlsFiles(foreign.certificate, foreign.key, str(authority.file)),
         ):
             with pytest.raises(ServiceError) as caught:
-                await ask(table.port, tls, timeout_ms=1_000)
+                await ask(table.port, tls, timeout_ms=3_000)
             assert caught.value.code in AWAY
         assert await ask(table.port, authority.issue("bots")) == "['bots']"
 
@@ -96,7 +96,7 @@ async def test_a_caller_knows_whom_it_calls(tmp_path: Path) -> None:
         served_by = TlsFiles(files.certificate, files.key, str(authority.file))
         async with running(served_by) as impostor:
             with pytest.raises(ServiceError) as caught:
-                await ask(impostor.port, gateway, timeout_ms=1_000)
+                await ask(impostor.port, gateway, timeout_ms=3_000)
             assert caught.value.code in AWAY
 
 
@@ -118,14 +118,14 @@ async def test_certificates_are_renewed_under_way(tmp_path: Path) -> None:
                 ends_s = time.monotonic() + 20
                 while time.monotonic() < ends_s:
                     try:
-                        answer = await client.Once(EchoRequest(text="again"), timeout_ms=1_000)
+                        answer = await client.Once(EchoRequest(text="again"), timeout_ms=3_000)
                         break
                     except ServiceError:
                         await asyncio.sleep(0.1)
                 assert text_of(answer) == "['gateway']"
                 assert text_of(await anext(stream)) == "second"
         with pytest.raises(ServiceError):
-            await ask(service.port, TlsFiles(old.certificate, old.key, str(after.file)), timeout_ms=1_000)
+            await ask(service.port, TlsFiles(old.certificate, old.key, str(after.file)), timeout_ms=3_000)
 
 
 def _replace(files: TlsFiles, renewed: TlsFiles) -> None:
@@ -143,7 +143,7 @@ async def _until_served(port: int, tls: TlsFiles) -> str:
     ends_s = time.monotonic() + 20
     while True:
         try:
-            return await ask(port, tls, timeout_ms=1_000)
+            return await ask(port, tls, timeout_ms=3_000)
         except ServiceError:
             if time.monotonic() > ends_s:
                 raise
