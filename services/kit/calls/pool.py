@@ -69,7 +69,8 @@ class Pool:
     """
 
     def __init__(self, replicas: Replicas, *, what: str, attempt_ms: int = 1_000) -> None:
-        """`what` is called, for the logs; after `attempt_ms` a call that may be repeated is tried elsewhere."""
+        """`what` is called, for the logs; after `attempt_ms`, then twice as long and so on, a call that may be repeated
+        is tried elsewhere."""
         self._replicas = replicas
         self._what = what
         self._attempt_ms = attempt_ms
@@ -116,7 +117,8 @@ class Pool:
             member = await self._pick(key, tried, ends_s)
             left_ms = (ends_s - clock()) * 1000
             may_again = repeatable and number < _ATTEMPTS
-            limit_ms = min(left_ms, self._attempt_ms if may_again else left_ms)
+            # Longer each time: where everything is slow, to ask anew all the time would be the end of it.
+            limit_ms = min(left_ms, self._attempt_ms * 2 ** (number - 1) if may_again else left_ms)
             member.open_calls += 1
             try:
                 answer = await ask(member, 0 if limit_ms == float("inf") else max(1, int(limit_ms)))
