@@ -143,4 +143,5 @@ def _other_history(after_seq: int, last_seq: int) -> ServiceError:
 
 def reason_of(error: ServiceError) -> str:
     """The reason that a client reads in WatchEnded."""
-    return refusals.for_client(error).reason
+    told = refusals.for_client(error)
+    return "unreachable" if told.code is grpc.StatusCode.DEADLINE_EXCEEDED else told.reason
