@@ -30,7 +30,8 @@ ResultOut_co = TypeVar("ResultOut_co", covariant=True)
 _log = get_log(__name__)
 _SWEEP_S = 0.05
 _FIRST_BACKOFF_S = 0.05
-_LAST_BACKOFF_S = 2.0
+# Play time counts as soon as probes get through, and they need no stream: commands must not be long behind them.
+_LAST_BACKOFF_S = 0.25
 
 # Keeps what is in work alive after its client has gone.
 _in_flight: set[asyncio.Task[None]] = set()

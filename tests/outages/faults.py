@@ -50,10 +50,12 @@ def plan(seed: int, replicas: Sequence[str]) -> list[Fault]:
     """Every part killed and stopped, once for a short and once for a long stretch; then some single replicas."""
     draw = Random(seed)
     faults: list[Fault] = []
-    for part in PARTS:
-        short, long = draw.sample(SHORT_S, 2), draw.sample(LONG_S, 2)
-        for number, action in enumerate(ACTIONS):
-            faults += [Fault(part, action, seconds) for seconds in (short[number], long[number])]
+    for number, part in enumerate(PARTS):
+        lengths = (draw.choice(SHORT_S), LONG_S[number % 2])
+        faults += [
+            Fault(part, action, seconds)
+            for action, seconds in zip(ACTIONS, lengths[:: draw.choice((1, -1))], strict=True)
+        ]
     alone = [Fault(name, action, 5) for name in replicas for action in ACTIONS]
     return faults + alone
 

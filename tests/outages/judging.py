@@ -9,9 +9,12 @@ from typing import Any
 
 from tests.outages.faults import Struck
 from tests.outages.live import PLAYABLE_S, Diary, Run, Success
+from tests.outages.people import Party, Reading
 
 GRACE_MS = 500
 _LONG_MS = 5_000
+# So long after the first command that got through a site goes on as before.
+_GOOD_S = 3.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,8 +24,9 @@ class Row:
     `unplayable_ms`: from the fault, or the last command that got through, to the sending of the first that did again;
     `counted_ms`: play time that advanced meanwhile; `back_ms`: from the end of it until clients heard that play
     time advances. Of the `deadlines` that ran, at the worst, `lost_ms`: how much sooner than its budget of playable
-    time one ended; `over_credit_ms`: how much later than budget, grace and outage. `refused`: answers that were sent in
-    time and not taken; `not_once`: deadlines whose end is in the log more or less than once.
+    time one ended. `over_credit_ms`: playable time from the fault until it was over for good that no play time was
+    counted for, at the table with most of it. `refused`: answers that were sent in time and not taken; `not_once`:
+    deadlines whose end is in the log more or less than once.
     """
 
     part: str
@@ -49,10 +53,14 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What the people who probe saw: commands that got through, and readings of play time at one of their tables."""
+    """What all people of a site saw: commands of those who probe that got through, and what each table was told."""
 
     successes: Sequence[Success]
-    readings: Sequence[tuple[float, int, bool]]
+    parties: Sequence[Party]
+
+    def told(self) -> list[Sequence[Reading]]:
+        """Readings of play time, game by game: each has its shard's own."""
+        return [readings for party in self.parties for readings in party.told]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,11 +85,11 @@ def judge(struck: Sequence[Struck], seen: Seen, diary: Diary) -> list[Row]:
 
 def forgotten(seen: Seen, diary: Diary) -> list[str]:
     """Deadlines that are long due by the clients' play time and have not ended."""
-    now_ms = seen.readings[-1][1] if seen.readings else 0
+    now_ms = {party.table_id: party.play_time_ms() or 0 for party in seen.parties}
     return [
         f"{run.table_id} deadline {run.deadline.deadline_id}"
         for run in diary.open_runs.values()
-        if run.deadline.opened_at_ms + run.deadline.budget_ms + GRACE_MS < now_ms - _LONG_MS
+        if run.deadline.opened_at_ms + run.deadline.budget_ms + GRACE_MS < now_ms.get(run.table_id, 0) - _LONG_MS
     ]
 
 
@@ -115,11 +123,11 @@ def _row(struck: Struck, until_s: float, own: Sequence[Gap], every: Sequence[Gap
         action=struck.fault.action,
         seconds=struck.fault.seconds,
         unplayable_ms=round(1000 * sum(gap.to_s - gap.from_s for gap in own)),
-        counted_ms=sum(_counted_ms(gap, seen.readings) for gap in own),
-        back_ms=_back_ms(struck, seen.readings),
+        counted_ms=max((sum(_counted_ms(gap, told) for gap in own) for told in seen.told()), default=0),
+        back_ms=max((_back_ms(struck, told) for told in seen.told()), default=0),
         deadlines=len(touched),
         lost_ms=max((max(0, -spare) for spare in spare_ms), default=0),
-        over_credit_ms=max((max(0, spare - GRACE_MS) for spare in spare_ms), default=0),
+        over_credit_ms=max((_over_credit_ms(struck.began_s, over_s, own, told) for told in seen.told()), default=0),
         refused=sum(struck.began_s - 5 <= sent_s < until_s - 5 for sent_s in diary.refused),
         not_once=sum(count != 1 for count in times),
     )
@@ -131,18 +139,35 @@ def _spare_ms(run: Run, all_gaps: Sequence[Gap]) -> int:
     return round((run.ended_s - run.opened_s - unplayable_s) * 1000) - run.deadline.budget_ms
 
 
-def _counted_ms(gap: Gap, readings: Sequence[tuple[float, int, bool]]) -> int:
-    """Play time that advanced in a gap: between the last reading before it and the first one after it, less the time
-    that lay outside."""
-    before = [item for item in readings if item[0] <= gap.from_s]
-    after = [item for item in readings if item[0] >= gap.to_s and item[2]]
-    if not before or not after:
+def _within(readings: Sequence[Reading], from_s: float, to_s: float) -> tuple[Reading, Reading] | None:
+    """The last reading before a stretch and the first one after it that says that play time advances; None if the game
+    was not there all the time."""
+    before = [item for item in readings if item[0] <= from_s]
+    after = [item for item in readings if item[0] >= to_s and item[2]]
+    return (before[-1], after[0]) if before and after else None
+
+
+def _counted_ms(gap: Gap, readings: Sequence[Reading]) -> int:
+    """Play time that advanced in a gap: what the readings around it tell, less the time that lay outside."""
+    around = _within(readings, gap.from_s, gap.to_s)
+    if around is None:
         return 0
-    outside_s = gap.from_s - before[-1][0] + after[0][0] - gap.to_s
-    return max(0, round(after[0][1] - before[-1][1] - outside_s * 1000))
+    first, last = around
+    outside_s = gap.from_s - first[0] + last[0] - gap.to_s
+    return max(0, round(last[1] - first[1] - outside_s * 1000))
 
 
-def _back_ms(struck: Struck, readings: Sequence[tuple[float, int, bool]]) -> int:
+def _over_credit_ms(began_s: float, over_s: float, own: Sequence[Gap], readings: Sequence[Reading]) -> int:
+    """Time from just before a fault until it was over for good, less what was unplayable and what was counted."""
+    around = _within(readings, began_s, over_s + _GOOD_S)
+    if around is None:
+        return 0
+    first, last = around
+    playable_s = last[0] - first[0] - sum(gap.to_s - gap.from_s for gap in own)
+    return max(0, round(playable_s * 1000 - (last[1] - first[1])))
+
+
+def _back_ms(struck: Struck, readings: Sequence[Reading]) -> int:
     """From the end of the stretch to the first reading that says that play time advances."""
-    moment_s = next((at_s for at_s, _, running in readings if running and at_s >= struck.ended_s), struck.ended_s)
-    return round((moment_s - struck.ended_s) * 1000)
+    around = _within(readings, struck.began_s, struck.ended_s)
+    return 0 if around is None else round((around[1][0] - struck.ended_s) * 1000)

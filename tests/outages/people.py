@@ -36,6 +36,10 @@ _AWAY = {
 _numbers = itertools.count(1)
 
 
+#: when it was heard, how much play time, whether it advances
+Reading = tuple[float, int, bool]
+
+
 class RefusedError(Exception):
     """The site says no, and gives a reason."""
 
@@ -115,11 +119,17 @@ class Party:
         self.table_id = ""
         self.tokens: list[str] = []
         self.held_ms = 0
-        #: what the heartbeats of the watch told of play time: when, how much, whether it advances
-        self.readings: list[tuple[float, int, bool]] = []
+        #: for each game, what the heartbeats of its watch told of play time
+        self.told: list[list[Reading]] = []
+
+    @property
+    def readings(self) -> list[Reading]:
+        """Those of the game that is being played."""
+        return self.told[-1] if self.told else []
 
     async def begin(self) -> None:
         """A new table and its game, whatever the site does meanwhile."""
+        self.told.append([])
         insist = self.doorstep.insist
         while len(self.tokens) < self.people:
             answer = await insist(pb.CreateSessionRequest(name=f"Player {len(self.tokens) + 1}"))

@@ -92,7 +92,7 @@ async def _with_games(site: LocalSite, plan: Plan, say: Say) -> Outcome:
             )
             await asyncio.sleep(plan.rest_s)
         await asyncio.sleep(plan.last_s - plan.rest_s)
-        seen = Seen(successes, probes[0].readings)
+        seen = Seen(successes, parties)
         return Outcome(
             rows=judge(struck, seen, diary),
             deadlines=sum(run.is_expired for run in diary.runs),
