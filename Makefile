@@ -114,7 +114,7 @@ chaos-defects: setup ## Plant defects in such a site, and see the judgement find
 bench: setup ## Measure; prints the figures and writes bench.json (SECTION=clock,idle: only these)
 	@$(PY) -m tests.bench $(if $(SECTION),--only $(SECTION))
 
-outages: setup ## Kill and stop every part under live games; renews the table of docs/outages.md (a quarter of an hour; SEED=)
+outages: setup ## Kill and stop every part under live games; renews the table of docs/outages.md (ten minutes; SEED=)
 	@GRPC_VERBOSITY=ERROR $(PY) -m tests.outages $(if $(SEED),--seed $(SEED))
 
 profile: setup ## Show where the time of the embedded site goes

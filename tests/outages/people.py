@@ -129,7 +129,16 @@ class Party:
 
     async def begin(self) -> None:
         """A new table and its game, whatever the site does meanwhile."""
-        self.told.append([])
+        while True:
+            try:
+                await self._begin()
+            except RefusedError:
+                # An outage outlasted the lobby, in which nobody was seen for a while.
+                continue
+            self.told.append([])
+            return
+
+    async def _begin(self) -> None:
         insist = self.doorstep.insist
         while len(self.tokens) < self.people:
             answer = await insist(pb.CreateSessionRequest(name=f"Player {len(self.tokens) + 1}"))
