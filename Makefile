@@ -6,13 +6,14 @@ PY := $(BIN)/python
 SEED ?=
 EDITION ?= industry
 GAMES ?= 1000
+SCHEDULES ?= 10000
 SECTION ?=
 PROTOS := $(shell find proto -name '*.proto' 2>/dev/null)
 TESTS ?= tests
 
 .DEFAULT_GOAL := help
 .PHONY: help setup proto proto-check proto-baseline fmt lint test test-full play play-distributed demo bench profile rules-coverage \
-	mutants games golden lock clean settings chaos chaos-defects outages
+	mutants games golden lock clean settings chaos chaos-defects outages simulate
 .DELETE_ON_ERROR:
 
 help: ## Print this list
@@ -110,6 +111,9 @@ chaos: setup ## Kill, stop and restart every part of a distributed site under lo
 
 chaos-defects: setup ## Plant defects in such a site, and see the judgement find each
 	@MAGNATE_TEST_FULL=1 $(PY) -m pytest tests/chaos/test_chaos.py -q -k defect
+
+simulate: setup ## Play SCHEDULES seeded schedules of faults on virtual time, or one of them with its trace (SEED=)
+	@$(PY) -m tests.simulation $(if $(SEED),--seed $(SEED),--schedules $(SCHEDULES))
 
 bench: setup ## Measure; prints the figures and writes bench.json (SECTION=clock,idle: only these)
 	@$(PY) -m tests.bench $(if $(SECTION),--only $(SECTION))

@@ -92,7 +92,7 @@ class GatewayHandler:
 
     async def Probe(self, request: pb.ProbeRequest, call: Call) -> pb.ProbeResponse:
         check_version(call)
-        await _asked(self._probes.run(request.probe_id, timeout_ms=call.time_left_ms()))
+        await _asked(self._probes.run(request, timeout_ms=call.time_left_ms()))
         return pb.ProbeResponse()
 
     # ---- sessions ---------------------------------------------------------------------------------------------

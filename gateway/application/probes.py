@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
+from magnate.gateway.v1 import gateway_service_pb2 as gateway_pb
 from magnate.table.v1 import table_service_pb2 as table_pb
 
 from gateway.application import refusals
@@ -20,8 +21,9 @@ class Probes:
         self._timeout_ms = timeout_ms
         self._open: dict[str, asyncio.Future[None]] = {}
 
-    async def run(self, probe_id: str, *, timeout_ms: int | None) -> None:
+    async def run(self, probe: gateway_pb.ProbeRequest, *, timeout_ms: int | None) -> None:
         """Returns when the probe has come back. UNAVAILABLE unreachable when it does not come in time."""
+        probe_id = probe.probe_id
         if probe_id in self._open:
             raise refusals.malformed("probe_id", "this probe is under way")
         if len(self._open) >= _MAX_OPEN:
@@ -29,9 +31,11 @@ class Probes:
         bound_ms = self._timeout_ms if timeout_ms is None else min(self._timeout_ms, timeout_ms)
         seen: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._open[probe_id] = seen
+        shard = probe.shard if probe.HasField("shard") else None
+        wanted = table_pb.ProbeRequest(probe_id=probe_id, shard=shard)
         try:
             async with asyncio.timeout(bound_ms / 1000):
-                await self._table.Probe(table_pb.ProbeRequest(probe_id=probe_id), timeout_ms=bound_ms)
+                await self._table.Probe(wanted, timeout_ms=bound_ms)
                 await seen
         except TimeoutError:
             raise refusals.unreachable("the probe did not come back") from None

@@ -83,7 +83,7 @@ class ClockSettings(ServiceSettings):
     )
     look_ms: int = setting(
         "MAGNATE_CLOCK_LOOK_MS",
-        500,
+        200,
         "time between two looks of a clock for shards that nobody holds",
         low=50,
         high=2_000,

@@ -183,7 +183,7 @@ def compose(outside: Outside, options: Options) -> Application:
         touch_presence=TouchPresence(store, outbox, wall),
         list_deadlines=ListDeadlines(store, stop_table),
         list_bot_turns=ListBotTurns(store),
-        probe=Probe(store, outside.rules, outbox, wall),
+        probe=Probe(store, outside.rules, outside.play_time, outbox, wall),
     )
     sweeper = Sweeper(store, lobby, outbox, wall, options)
     archiver = Archiver(

@@ -45,6 +45,7 @@ class HandClock:
     unix: int = 1_700_000_000_000
     play: int | None = 0
     hold: str | None = None
+    is_deaf: bool = False
 
     def unix_ms(self) -> int:
         return self.unix
@@ -60,6 +61,9 @@ class HandClock:
 
     async def first_ms(self, shard: int) -> int | None:
         return self.play
+
+    def is_heard(self, shard: int) -> bool:
+        return not self.is_deaf
 
     def pass_ms(self, milliseconds: int) -> None:
         """Lets both advance."""

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Sequence
 
 import grpc
+import pytest
 from magnate.game.v1 import update_pb2
 from magnate.table.v1 import table_pb2
 from magnate.table.v1 import table_service_pb2 as pb
@@ -150,3 +151,14 @@ async def test_a_probe_goes_the_whole_way(tables: Tables) -> None:
     await tables.client.Probe(pb.ProbeRequest(probe_id="p-1"))
     await tables.settle()
     assert [message.probe.probe_id for message in tables.heard] == ["p-1"]
+
+
+async def test_a_table_that_does_not_hear_the_clock_refuses_its_probe(tables: Tables) -> None:
+    """No play time may pass while the deadlines that this table opens would begin in the past."""
+    await tables.listen()
+    tables.clock.is_deaf = True
+    with pytest.raises(ServiceError) as raised:
+        await tables.client.Probe(pb.ProbeRequest(probe_id="p-1", shard=3))
+    assert (raised.value.code, raised.value.reason) == (grpc.StatusCode.UNAVAILABLE, "unreachable")
+    await tables.settle()
+    assert tables.heard == []

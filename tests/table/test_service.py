@@ -216,6 +216,56 @@ async def test_the_first_reading_is_waited_for() -> None:
     assert await ClockPlayTime(OneReplica(StandingClock), SystemWall()).first_ms(3) is None
 
 
+class HandWall:
+    """Monotonic time that only the test moves."""
+
+    def __init__(self) -> None:
+        self.now_s = 100.0
+
+    def unix_ms(self) -> int:
+        return 0
+
+    def monotonic_s(self) -> float:
+        return self.now_s
+
+
+def told(play_time_ms: int, *, running: bool = True) -> clock_pb.WatchPlayTimeResponse:
+    """A reading of all shards."""
+    reading = clock_pb.PlayTime(play_time_ms=play_time_ms, epoch=1, running=running, valid_for_ms=250)
+    return clock_pb.WatchPlayTimeResponse(play_times=[reading], same_for_all=True)
+
+
+async def test_an_old_reading_is_not_the_present() -> None:
+    """Given a process that was stopped while play time ran, when a command comes, then it waits for a new reading: with
+    the old one its deadline would begin too early."""
+    wall = HandWall()
+    play_time = ClockPlayTime(OneReplica(StandingClock), wall)
+    play_time.follow(told(1_000))
+    wall.now_s += 0.3
+    assert (play_time.now_ms(3), play_time.is_heard(3)) == (1_250, True)
+    wall.now_s += 2.0
+    assert (play_time.now_ms(3), play_time.is_heard(3)) == (None, False)
+    waiting = asyncio.create_task(play_time.first_ms(3))
+    await asyncio.sleep(0)
+    # What had piled up comes first.
+    for heard_ms in (1_250, 2_000, 3_300):
+        play_time.follow(told(heard_ms))
+    assert await waiting == 3_300
+    assert play_time.is_heard(3)
+
+
+async def test_play_time_that_stays_away_stands_still() -> None:
+    """Given no clock, when a command comes, then it waits a moment, and games go on while time stands."""
+    wall = HandWall()
+    play_time = ClockPlayTime(OneReplica(StandingClock), wall)
+    play_time.follow(told(1_000))
+    wall.now_s += 5.0
+    assert await play_time.first_ms(3) == 1_250
+    play_time.follow(told(1_250, running=False))
+    wall.now_s += 5.0
+    assert (play_time.now_ms(3), play_time.is_heard(3)) == (1_250, True)
+
+
 async def test_rules_that_are_away_are_reported() -> None:
     class Away:
         async def Apply(self, request: object) -> object:

@@ -85,8 +85,8 @@ class GatewayProbes:
         self._metadata = bearer(token)
         self._limit_ms = limit_ms
 
-    async def probe(self, probe_id: str) -> None:
-        request = gateway_pb.ProbeRequest(probe_id=probe_id)
+    async def probe(self, probe_id: str, shard: int) -> None:
+        request = gateway_pb.ProbeRequest(probe_id=probe_id, shard=shard)
         await self._client.Probe(request, timeout_ms=self._limit_ms, metadata=self._metadata)
 
 

@@ -45,6 +45,7 @@ class ClockHandler:
 
     async def WatchPlayTime(self, request: pb.WatchPlayTimeRequest, call: Call) -> AsyncIterator[bytes]:
         wanted = frozenset(request.shards) or frozenset(ALL)
+        self._clock.tell()
         async with aclosing(self._clock.readings.watch(until=call.draining)) as readings:
             async for told in readings:
                 if message := self._encode(told, wanted):

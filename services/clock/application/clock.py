@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Collection, Coroutine
 from typing import Any
 
 from services.clock.application.firer import Firer
@@ -45,7 +45,7 @@ class Clock:
             instruments=instruments,
         )
         self._follower = Follower(state, tables, updates)
-        self._holding = Holding(state, leases, on_change=self._follower.shards_changed)
+        self._holding = Holding(state, leases, on_change=self._shards_changed)
         self._keeper = Keeper(state, leases, on_lost=self._holding.lost)
         self._firer = Firer(state, tables)
         self._prober = Prober(state, probes, replica=replica, on_advance=self._advanced, on_outage=self._follower.doubt)
@@ -96,6 +96,16 @@ class Clock:
     async def list_outages(self, *, before_id: int | None, limit: int) -> list[Outage]:
         """Outages of all shards, newest first, those that last before all others."""
         return await self._outages.list_outages(before_id=before_id, limit=limit)
+
+    def tell(self) -> None:
+        """Tells all who watch the readings where play time is now: the last ones told may be a period old."""
+        self._state.publish(self._state.timepiece.now())
+
+    def _shards_changed(self, added: Collection[int]) -> None:
+        self._follower.shards_changed(added)
+        if added:
+            # Until a probe comes back nothing of them counts.
+            self._prober.send()
 
     def _advanced(self) -> None:
         self._firer.fire_due()

@@ -142,8 +142,8 @@ class Outages(Protocol):
 class Probes(Protocol):
     """Sends probes the whole way that a player's command goes."""
 
-    async def probe(self, probe_id: str) -> None:
-        """Returns when the probe came back."""
+    async def probe(self, probe_id: str, shard: int) -> None:
+        """Returns when the probe came back, through a table that hears the play time of this shard."""
         ...
 
 

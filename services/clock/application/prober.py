@@ -49,7 +49,7 @@ class Prober:
                 now = self._state.timepiece.now()
                 self._tick(now)
                 if self._state.shards:
-                    self._send()
+                    self.send()
                 await self._rest(now)
         finally:
             for task in self._tasks:
@@ -76,18 +76,19 @@ class Prober:
             # Also while it stands still, so that readers know that it does, and not that the clock is gone.
             self._state.publish(now)
 
-    def _send(self) -> None:
-        task = asyncio.create_task(self._probe(f"{self._replica}-{self._next_number}"))
+    def send(self) -> None:
+        """Sends a probe now."""
+        task = asyncio.create_task(self._probe(f"{self._replica}-{self._next_number}", min(self._state.shards)))
         self._next_number += 1
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _probe(self, probe_id: str) -> None:
+    async def _probe(self, probe_id: str, shard: int) -> None:
         sent = self._state.timepiece.now()
         instruments = self._state.instruments
         try:
             with instruments.telemetry.root_span("clock.probe"):
-                await self._probes.probe(probe_id)
+                await self._probes.probe(probe_id, shard)
         except ServiceError as error:
             instruments.probes_lost.add(1)
             _log.debug("probe_lost", probe_id=probe_id, reason=error.reason)

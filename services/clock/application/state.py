@@ -24,7 +24,7 @@ class Pace:
     checkpoint_ms: int = 200
     renew_ms: int = 400
     lease_ms: int = 3_000
-    look_ms: int = 500
+    look_ms: int = 200
     relist_ms: int = 60_000
     retry_ms: int = 1_000
     not_due_wait_ms: int = 50

@@ -213,7 +213,7 @@ class TableHandler:
         return pb.ListBotTurnsResponse(turns=found, next_page_token=token)
 
     async def Probe(self, request: pb.ProbeRequest, call: Call) -> pb.ProbeResponse:
-        await self._do.probe.run(request.probe_id)
+        await self._do.probe.run(request.probe_id, request.shard if request.HasField("shard") else None)
         return pb.ProbeResponse()
 
     async def _submit_one(self, request: pb.SubmitRequest) -> pb.SubmitResponse:

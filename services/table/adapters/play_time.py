@@ -15,6 +15,9 @@ from services.table.domain.shards import SHARDS
 
 # How long a command waits for the first reading after the start of this process.
 _FIRST_READING_S = 1.0
+# How long for one that is due, before it takes play time to stand still; and then until what had piled up is read.
+_DUE_READING_S = 0.3
+_PILED_UP_S = 0.02
 
 
 class ClockClient(Protocol):
@@ -24,7 +27,11 @@ class ClockClient(Protocol):
 
 
 class ClockPlayTime:
-    """See `ports.PlayTime`. While readings of a shard stay away, its play time stands still."""
+    """See `ports.PlayTime`. While readings of a shard stay away, its play time stands still.
+
+    Whoever was stopped, or lost his connection, must not take an old reading for the present, for a deadline that he
+    opens would be over too early: he waits a moment for a new one.
+    """
 
     def __init__(self, clocks: Replicas[ClockClient], wall: Wall) -> None:
         self._wall = wall
@@ -38,14 +45,21 @@ class ClockPlayTime:
         )
 
     def now_ms(self, shard: int) -> int | None:
-        return self._tracks[shard].now_ms(self._wall.monotonic_s())
+        now_s, track = self._wall.monotonic_s(), self._tracks[shard]
+        return None if track.is_stale(now_s) else track.now_ms(now_s)
 
     async def first_ms(self, shard: int) -> int | None:
+        track = self._tracks[shard]
+        limit_s = _FIRST_READING_S if track.now_ms(self._wall.monotonic_s()) is None else _DUE_READING_S
         with suppress(TimeoutError):
-            async with asyncio.timeout(_FIRST_READING_S):
+            async with asyncio.timeout(limit_s):
                 while self.now_ms(shard) is None:
                     await self._heard.wait()
-        return self.now_ms(shard)
+                await asyncio.sleep(_PILED_UP_S)
+        return track.now_ms(self._wall.monotonic_s())
+
+    def is_heard(self, shard: int) -> bool:
+        return not self._tracks[shard].is_stale(self._wall.monotonic_s())
 
     def held(self, shard: int) -> str | None:
         return self._tracks[shard].held

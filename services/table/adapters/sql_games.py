@@ -20,6 +20,13 @@ from services.table.application.ports import (
 )
 from services.table.domain.table import Status, Table
 
+# Several of these come each second: the statement is built once.
+_PROBE = (
+    sa.update(probes)
+    .where(probes.c.shard == sa.bindparam("of_shard"))
+    .values(probe_id=sa.bindparam("new_id"), at_ms=sa.bindparam("now_ms"))
+)
+
 
 def start(connection: sa.Connection, table: Table, row: LogRow) -> bool:
     """The table's new version and the first row of its log; false if the version has moved on."""
@@ -189,7 +196,7 @@ def unpublished(connection: sa.Connection, before_ms: int, limit: int) -> list[U
 
 def commit_probe(connection: sa.Connection, shard: int, probe_id: str, now_ms: int) -> None:
     """The row is there from the beginning: a probe overwrites the one before."""
-    connection.execute(sa.update(probes).where(probes.c.shard == shard).values(probe_id=probe_id, at_ms=now_ms))
+    connection.execute(_PROBE, {"of_shard": shard, "new_id": probe_id, "now_ms": now_ms})
 
 
 def ping(connection: sa.Connection) -> None:

@@ -7,6 +7,11 @@ import sqlalchemy as sa
 from services.table.adapters.schema import sessions
 from services.table.domain.session import Session
 
+# Built once, for every call of a client looks for his session.
+_FIND = sa.select(sessions).where(
+    sessions.c.shard == sa.bindparam("of_shard"), sessions.c.session_id == sa.bindparam("of_session")
+)
+
 
 def create(connection: sa.Connection, session: Session) -> None:
     connection.execute(
@@ -23,9 +28,7 @@ def create(connection: sa.Connection, session: Session) -> None:
 
 
 def load(connection: sa.Connection, shard: int, session_id: str) -> Session | None:
-    found = connection.execute(
-        sa.select(sessions).where(sessions.c.shard == shard, sessions.c.session_id == session_id)
-    ).one_or_none()
+    found = connection.execute(_FIND, {"of_shard": shard, "of_session": session_id}).one_or_none()
     if found is None:
         return None
     return Session(

@@ -22,6 +22,13 @@ _SELECT = (
     .join(games, sa.and_(games.c.shard == tables.c.shard, games.c.table_id == tables.c.table_id))
     .outerjoin(table_stops, sa.and_(table_stops.c.shard == tables.c.shard, table_stops.c.table_id == tables.c.table_id))
 )
+# Built once: these are read for most calls of a client.
+_LOAD = _SELECT.where(tables.c.shard == sa.bindparam("of_shard"), tables.c.table_id == sa.bindparam("of_table"))
+_SEATS = (
+    sa.select(seats)
+    .where(sa.tuple_(seats.c.shard, seats.c.table_id).in_(sa.bindparam("keys", expanding=True)))
+    .order_by(seats.c.seat)
+)
 
 
 def create(connection: sa.Connection, table: Table) -> bool:
@@ -49,7 +56,7 @@ def create(connection: sa.Connection, table: Table) -> bool:
 
 
 def load(connection: sa.Connection, key: TableKey) -> Table | None:
-    found = connection.execute(_SELECT.where(_is_table(tables, key))).all()
+    found = connection.execute(_LOAD, {"of_shard": key.shard, "of_table": key.table_id}).all()
     return next(iter(_with_seats(connection, found)), None)
 
 
@@ -185,8 +192,7 @@ def _with_seats(connection: sa.Connection, rows: Sequence[sa.Row[Any]]) -> list[
         return []
     keys = [(row.shard, row.table_id) for row in rows]
     held: dict[tuple[int, str], list[Seat]] = {key: [] for key in keys}
-    query = sa.select(seats).where(sa.tuple_(seats.c.shard, seats.c.table_id).in_(keys)).order_by(seats.c.seat)
-    for row in connection.execute(query):
+    for row in connection.execute(_SEATS, {"keys": keys}):
         held[row.shard, row.table_id].append(
             Seat(
                 name=row.name,

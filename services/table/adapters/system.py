@@ -6,6 +6,8 @@ import base64
 import secrets
 import time
 
+# Where there is one that goes on while the machine is suspended: it must notice how long it was away.
+_MONOTONIC = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 _SEED_BYTES = 32
 _TOKEN_BYTES = 24
 _ID_BYTES = 10
@@ -18,7 +20,7 @@ class SystemWall:
         return time.time_ns() // 1_000_000
 
     def monotonic_s(self) -> float:
-        return time.monotonic()
+        return time.clock_gettime(_MONOTONIC)
 
 
 class SystemChance:

@@ -236,11 +236,16 @@ class PlayTime(Protocol):
     """Play time as the clock service publishes it."""
 
     def now_ms(self, shard: int) -> int | None:
-        """Play time of the shard now; None before the first reading."""
+        """Play time of the shard now; None before the first reading, and when it should run and is not heard."""
         ...
 
     async def first_ms(self, shard: int) -> int | None:
-        """The same, after waiting a moment for the first reading; None if none has come."""
+        """The same, after waiting a moment for a reading. None if none has ever come; where one is due and stays away,
+        play time stands still."""
+        ...
+
+    def is_heard(self, shard: int) -> bool:
+        """Whether the play time of the shard is known here, or is known to stand still, or never was known."""
         ...
 
     def held(self, shard: int) -> str | None:

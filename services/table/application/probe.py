@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import grpc
+
+from services.kit.errors import ServiceError
 from services.table.application.outbox import PROBE_SHARD, Outbox
-from services.table.application.ports import Rules, Store, Wall
+from services.table.application.ports import PlayTime, Rules, Store, Wall
 
 
 class Probe:
     """Asks the rules, commits, and publishes on the event stream of shard 0."""
 
-    def __init__(self, store: Store, rules: Rules, outbox: Outbox, wall: Wall) -> None:
+    def __init__(self, store: Store, rules: Rules, play_time: PlayTime, outbox: Outbox, wall: Wall) -> None:
         self._store = store
         self._rules = rules
+        self._play_time = play_time
         self._outbox = outbox
         self._wall = wall
 
-    async def run(self, probe_id: str) -> None:
-        """ServiceError when a part of the way is broken."""
+    async def run(self, probe_id: str, shard: int | None = None) -> None:
+        """ServiceError when a part of the way is broken: also that on which play time comes here, for the clock that
+        sent the probe tells that of `shard`."""
+        if shard is not None and not self._play_time.is_heard(shard):
+            raise ServiceError(grpc.StatusCode.UNAVAILABLE, "unreachable", "this table does not hear the clock")
         await self._rules.probe()
         await self._store.commit_probe(PROBE_SHARD, probe_id, self._wall.unix_ms())
         self._outbox.probe_committed(probe_id)

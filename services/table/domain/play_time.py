@@ -18,26 +18,41 @@ class Reading:
     held: str | None = None
 
 
+_PERIOD_MS = 250
+# A reading that is late by more than this is not only late.
+_PATIENCE_MS = 100
+
+
 class Track:
     """Play time of one shard as this process knows it."""
 
-    __slots__ = ("_highest_ms", "_reading")
+    __slots__ = ("_highest_ms", "_period_ms", "_reading")
 
     def __init__(self) -> None:
         self._reading: Reading | None = None
         self._highest_ms = 0
+        # The time between two readings; one that follows an outage is good for less, or for nothing.
+        self._period_ms = _PERIOD_MS
 
     def follow(self, reading: Reading) -> bool:
         """Takes a reading over; false for one of a lower epoch, which is void."""
         if self._reading is not None and reading.epoch < self._reading.epoch:
             return False
         self._reading = reading
+        self._period_ms = max(self._period_ms, reading.valid_for_ms)
         return True
 
     @property
     def held(self) -> str | None:
         """The operator's words while he lets play time stand still."""
         return None if self._reading is None else self._reading.held
+
+    def is_stale(self, now_s: float) -> bool:
+        """Play time should be running, and no reading says how far it is."""
+        reading = self._reading
+        if reading is None or not reading.running:
+            return False
+        return (now_s - reading.received_s) * 1000 > self._period_ms + _PATIENCE_MS
 
     def now_ms(self, now_s: float) -> int | None:
         """Play time at this monotonic moment; it stands still when readings stay away. None before the first one."""
