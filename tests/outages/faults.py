@@ -78,7 +78,7 @@ async def strike(site: LocalSite, fault: Fault) -> Struck:
     await asyncio.gather(
         *(asyncio.to_thread(item.kill if fault.action == "kill" else item.pause) for item in processes)
     )
-    await asyncio.sleep(max(0.0, fault.seconds - (time.monotonic() - began_s)))
+    await asyncio.sleep(fault.seconds)
     ended_s = time.monotonic()
     for name, process in zip(names, processes, strict=True):
         if fault.action == "kill":
