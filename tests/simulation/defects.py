@@ -15,7 +15,7 @@ from services.clock.adapters.clients import TableCalls
 from services.clock.application.clock import Clock
 from services.clock.application.ports import Expiry, Timepiece
 from services.clock.domain.deadlines import Deadline, Deadlines, Due
-from services.clock.domain.play_time import Instant, PlayTime
+from services.clock.domain.play_time import Instant, PlayTime, Stretch
 from services.rules.domain.commands import Command, Expire
 from services.rules.domain.moves import timeouts
 from services.rules.domain.play import Play
@@ -90,7 +90,15 @@ def fires_twice() -> Iterator[None]:
 @contextmanager
 def counts_outages() -> Iterator[None]:
     """However long no probe came back, the time counts."""
-    with patch.object(PlayTime, "_is_gap", lambda *_: False):
+    probe_returned = PlayTime.probe_returned
+
+    def count_all(self: PlayTime, now: Instant) -> Stretch | None:
+        ended = probe_returned(self, now)
+        if ended is not None:
+            self._counted_ns += ended.to_ns - ended.from_ns
+        return ended
+
+    with patch.object(PlayTime, "probe_returned", count_all):
         yield
 
 
