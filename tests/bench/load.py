@@ -232,7 +232,7 @@ class Load:
         watched = [asyncio.Event() for _ in new]
         self._tasks += [asyncio.create_task(seats.watch(event)) for seats, event in zip(new, watched, strict=True)]
         self._tables += new
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             await asyncio.gather(*(event.wait() for event in watched))
         return {
             "seconds": time.perf_counter() - begun_s,

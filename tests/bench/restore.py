@@ -7,6 +7,7 @@ import statistics
 import sys
 import time
 from collections.abc import Awaitable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -30,22 +31,37 @@ EVENTS = (500, 5_000)
 _PEOPLE = 4
 _TAIL = 8
 _QUICK = 500.0
-_LAST_COMMANDS = 100
+_TURN_S = 0.5
 
 
 @dataclass(slots=True)
 class _Played:
-    """A table and the times of its last commands from the call to the answer, in milliseconds."""
+    """A table and its people; the times of its commands from the call to the answer, in milliseconds."""
 
+    people: Process
     table_id: str
     events: int = 0
     submits_ms: list[float] = field(default_factory=list)
 
+    def play(self, seconds: float) -> None:
+        """As fast as it goes; a game that ends is followed by a new one, which counts from its beginning."""
+        for table_id, last_seq, called_s, answered_s in self.people.ask(seconds=seconds, per_s=_QUICK)["journal"]:
+            if table_id != self.table_id:
+                self.table_id, self.submits_ms = table_id, []
+            self.events = last_seq
+            self.submits_ms.append((answered_s - called_s) * 1000)
 
-def measure(events: Sequence[int] = EVENTS, *, repeats: int = 60) -> dict[str, Any]:
+
+def measure(events: Sequence[int] = EVENTS, *, repeats: int = 60, turns: int = 6) -> dict[str, Any]:
     """Figures by length of the log; see docs/bench.md for the keys."""
-    with distributed() as running:
-        played = {count: _play(running, count) for count in events}
+    with ExitStack() as stack:
+        running = stack.enter_context(distributed())
+        played = {count: _played(stack, running, count) for count in events}
+        for table in played.values():
+            table.submits_ms = []
+        for _ in range(turns):
+            for table in played.values():
+                table.play(_TURN_S)
         found = asyncio.run(_restore_all(running.database_url, played, repeats))
     least, most = str(min(events)), str(max(events))
     for what in ("place", "state", "submit"):
@@ -54,18 +70,14 @@ def measure(events: Sequence[int] = EVENTS, *, repeats: int = 60) -> dict[str, A
     return found
 
 
-def _play(running: Running, events: int) -> _Played:
-    """One table played by its people, as fast as it goes, until its log has so many events."""
+def _played(stack: ExitStack, running: Running, events: int) -> _Played:
+    """A table that is played until its log has so many events."""
     print(f"  a table with {events:,} events ...", file=sys.stderr, flush=True)
-    with Process("people", ["tests.bench.people", "--address", ",".join(running.addresses)]) as people:
-        table = _Played(people.ask(tables=1, clients=_PEOPLE)["tables"][0])
-        while table.events < events:
-            seconds = max(0.2, min(2.0, (events - table.events) / 1000))
-            for table_id, last_seq, called_s, answered_s in people.ask(seconds=seconds, per_s=_QUICK)["journal"]:
-                if table_id != table.table_id:
-                    table = _Played(table_id)
-                table.events = last_seq
-                table.submits_ms.append((answered_s - called_s) * 1000)
+    command = ["tests.bench.people", "--address", ",".join(running.addresses)]
+    people = stack.enter_context(Process("people", command))
+    table = _Played(people, people.ask(tables=1, clients=_PEOPLE)["tables"][0])
+    while table.events < events:
+        table.play(max(0.2, min(2.0, (events - table.events) / 1000)))
     return table
 
 
@@ -86,7 +98,7 @@ async def _restore_all(database_url: str, played: dict[int, _Played], repeats: i
             "events": table.events,
             "place_ms": round(statistics.median(times[count][0]), 2),
             "state_ms": round(statistics.median(times[count][1]), 2),
-            "submit_p50_ms": round(statistics.median(table.submits_ms[-_LAST_COMMANDS:]), 2),
+            "submit_p50_ms": round(statistics.median(table.submits_ms), 2),
         }
         for count, table in played.items()
     }
