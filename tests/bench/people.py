@@ -26,6 +26,7 @@ from tests.bench.load import SHED_REST_S, Connection
 
 _AT_A_TIME = 16
 _DRAIN_S = 0.5
+_AGAIN = (grpc.StatusCode.RESOURCE_EXHAUSTED, grpc.StatusCode.UNAVAILABLE)
 
 
 class Person:
@@ -45,19 +46,36 @@ class Person:
         return await self._connection.call(request, self.token)
 
     async def watch(self, ready: asyncio.Event) -> None:
-        """Watches his table and those that follow it, for ever."""
+        """Watches his table and those that follow it, for ever; opens the watch again when the site ends it."""
         while True:
             table_id = self._table.table_id
-            stream = self._connection.watch(self.token, [table_id])
+            try:
+                is_over = await self._watch_one(table_id, ready)
+            except grpc.aio.AioRpcError as error:
+                if error.code() not in _AGAIN:
+                    raise
+                is_over = False
+            if is_over:
+                await self._table.next_one(table_id)
+            else:
+                await asyncio.sleep(SHED_REST_S)
+
+    async def _watch_one(self, table_id: str, ready: asyncio.Event) -> bool:
+        """Whether the game is over; else the site has ended the watch."""
+        stream = self._connection.watch(self.token, [table_id])
+        try:
             async for message in stream:
                 kind = message.WhichOneof("message")
                 if kind in ("update", "snapshot"):
                     ready.set()
                     self._table.heard(self, message)
                 if kind == "update" and message.update.game_over:
-                    break
+                    return True
+                if kind == "ended":
+                    return False
+        finally:
             stream.cancel()
-            await self._table.next_one(table_id)
+        return False
 
 
 class Table:
