@@ -36,7 +36,7 @@ async def all_served(site: SmallSite, since_ms: float) -> float:
     """Milliseconds until play time of every shard advances again, as the tables hear it."""
     # What was heard last may be extrapolated for a period; only a new reading goes further.
     before = {shard: site.play_time_ms(shard) + PERIOD_MS for shard in range(SHARDS)}
-    while any(site.play_time_ms(shard) <= ms for shard, ms in before.items()):
+    while any((site.play_times.now_ms(shard) or 0) <= ms for shard, ms in before.items()):
         await asyncio.sleep(0.05)
     return now_ms() - since_ms
 

@@ -92,7 +92,7 @@ def test_a_view_does_not_depend_on_what_is_secret(state: s.State) -> None:
     ("data", "says"),
     [
         (b"\xff\xff", "no snapshot"),
-        (b"", "encoding 0"),
+        (b"", "without an encoding"),
         (state_pb2.StateSnapshot(encoding=99).SerializeToString(), "encoding 99"),
         (state_pb2.StateSnapshot(encoding=1).SerializeToString(), "next ids"),
         (

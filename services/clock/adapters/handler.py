@@ -83,7 +83,12 @@ class ClockHandler:
         for hold in (await self.ListHolds(pb.ListHoldsRequest(), call)).holds:
             if hold.hold_id == request.hold_id:
                 return pb.HoldShardsResponse(hold=hold)
-        raise ServiceError(grpc.StatusCode.FAILED_PRECONDITION, "malformed", "the hold of this id has ended already")
+        raise ServiceError(
+            grpc.StatusCode.INVALID_ARGUMENT,
+            "malformed",
+            "the hold of this id has ended already",
+            {"field": "hold_id"},
+        )
 
     async def ReleaseShards(self, request: pb.ReleaseShardsRequest, call: Call) -> pb.ReleaseShardsResponse:
         released = await self._book.release(tuple(request.shards) or ALL)
