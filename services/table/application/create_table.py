@@ -125,6 +125,7 @@ class CreateTable:
             seed_hash=hashlib.sha256(seed).hexdigest(),
             created_at_ms=now_ms,
             create_digest=_digest(request),
+            history_id=self._store.history_id,
         )
         return Created(table, secret)
 
