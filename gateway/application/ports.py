@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Any, Protocol
+from typing import Protocol
 
 from magnate.clock.v1 import clock_service_pb2 as clock_pb
 from magnate.game.v1 import edition_pb2
@@ -13,9 +13,6 @@ from services.kit.calls import Stream
 
 # Does one command at the table service; over whichever way is the cheapest.
 SubmitCall = Callable[[table_pb.SubmitRequest], Awaitable[table_pb.SubmitResponse]]
-
-# Any unary call of the table service, by the name of its RPC.
-AnyCall = Callable[..., Awaitable[Any]]
 
 
 class TableCalls(Protocol):

@@ -29,11 +29,6 @@ class Fault:
     action: Action
     seconds: float
 
-    @property
-    def is_partial(self) -> bool:
-        """Whether replicas of the same service stay."""
-        return self.part not in PARTS
-
 
 @dataclass(frozen=True, slots=True)
 class Struck:

@@ -68,7 +68,7 @@ class Table:
     table is paused, stopped or goes on: a command that was decided before is not committed after. `paused_at_ms` is
     the play time of the shard since which the table stands still, for whatever cause, None while it does not; `held_ms`
     that of times that are over.
-    `history_id` is the history of the store that the table was read from, empty for one that was not.
+    `history_id` is the history of the store that the table was read from or made for.
     """
 
     table_id: str
