@@ -64,6 +64,7 @@ async def serve(settings: GatewaySettings) -> int:
         settings,
         table_client=table,
         submit=submit,
+        probe_ways=submit.probe_ways,
         rules_client=await client(_RULES, settings.rules_address, "rules"),
         clocks=RemoteReplicas(
             _CLOCK,

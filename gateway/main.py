@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from magnate.gateway.v1 import gateway_service_pb2
+from magnate.table.v1 import table_service_pb2 as table_pb
 
 from gateway.adapters.catalogue import BotsClient, RulesClient, ServicesCatalogue
 from gateway.adapters.connect_app import ConnectApp
@@ -21,7 +22,7 @@ from gateway.application.heartbeats import Heartbeats
 from gateway.application.hub import Hub
 from gateway.application.live import Live
 from gateway.application.play_time import SHARDS, PlayTimes
-from gateway.application.ports import ClockCalls, SubmitCall, TableCalls
+from gateway.application.ports import ClockCalls, ProbeCall, ProbeWays, SubmitCall, TableCalls
 from gateway.application.presence import Presence
 from gateway.application.probes import Probes
 from gateway.application.reconciling import reconcile_for_ever
@@ -55,16 +56,18 @@ def build(
     clocks: Replicas[ClockCalls],
     stream: EventStream,
     bots_client: BotsClient | None = None,
+    probe_ways: ProbeWays | None = None,
     now_s: Callable[[], float] = time.monotonic,
     with_web: bool = True,
     telemetry: Telemetry | None = None,
 ) -> Gateway:
     """The gateway. Clients and stream belong to the caller; the browser port opens and closes with the service.
 
-    `now_s` tells monotonic seconds; without `with_web` browsers are not served.
+    `probe_ways` are those of commands; without them probes go over the client. `now_s` tells monotonic seconds; without
+    `with_web` browsers are not served.
     """
     telemetry = telemetry or Telemetry.off()
-    probes = Probes(table_client, timeout_ms=settings.probe_timeout_ms)
+    probes = Probes(probe_ways or _one_way(table_client), timeout_ms=settings.probe_timeout_ms)
     hub = Hub(table_client, settings.watch_limits(), on_probe=probes.seen, now_s=now_s)
     play_times = PlayTimes(now_s)
     live = Live(stream, hub, {f"shard:{shard}": shard for shard in range(SHARDS)})
@@ -112,6 +115,14 @@ def build(
         service.add_opener(web.start)
         service.add_closer(web.stop)
     return Gateway(service, web, hub)
+
+
+def _one_way(table_client: TableCalls) -> ProbeWays:
+    async def probe(request: table_pb.ProbeRequest, limit_ms: int) -> None:
+        await table_client.Probe(request, timeout_ms=limit_ms)
+
+    ways: tuple[ProbeCall, ...] = (probe,)
+    return lambda: ways
 
 
 def _web(settings: GatewaySettings, service: Service, live: Live) -> WebServer:

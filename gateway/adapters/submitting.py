@@ -1,17 +1,26 @@
-"""Commands on their way to the table service: many on one long-lived stream, or one by one when they are traced."""
+"""Commands and probes on their way to the table service: many on one long-lived stream; traced commands one by one."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Iterable, Sequence
+from functools import partial
 from typing import Any, Protocol
 
+import grpc
 from google.rpc import status_pb2
 from magnate.table.v1 import table_service_pb2 as table_pb
 
-from services.kit.calls import Pool
+from gateway.application.ports import ProbeCall
+from services.kit.calls import Member, Pool
 from services.kit.errors import ServiceError, from_status
 from services.kit.spread import SpreadCaller
 from services.kit.telemetry import current_traceparent
+
+# So many replicas has one probe vouch for; where there are more, the next one goes through the next ones.
+_MOST_WAYS = 4
+
+Asked = table_pb.SubmitRequest | table_pb.ProbeRequest
+Answer = table_pb.SubmitResponse | table_pb.ProbeResponse
 
 
 class SubmitClient(Protocol):
@@ -22,16 +31,17 @@ class SubmitClient(Protocol):
 
 class StreamedSubmit:
     """Call it with a command: those of a table go to one replica of the table service as long as it serves. A command
-    without an answer is sent again, elsewhere: its id makes that safe."""
+    without an answer is sent again, elsewhere: its id makes that safe. A probe takes the same streams; it measures what
+    is, and is not sent again."""
 
     def __init__(self, table: SubmitClient, pool: Pool, *, timeout_ms: int) -> None:
         self._table = table
-        self._caller = SpreadCaller[table_pb.SubmitRequest, table_pb.SubmitResponse](
+        self._caller = SpreadCaller[Asked, Answer](
             pool,
             open_stream=lambda client, requests: client.SubmitStream(requests),
             wrap=_wrap,
             unwrap=_unwrap,
-            key_of=lambda request: request.table_id,
+            key_of=_key_of,
             name="submit",
             timeout_ms=timeout_ms,
         )
@@ -44,19 +54,44 @@ class StreamedSubmit:
         """The answer; ServiceError when there is none."""
         if current_traceparent():
             return await self._table.Submit(request)
-        return await self._caller.call(request)
+        answer = await self._caller.call(request)
+        assert isinstance(answer, table_pb.SubmitResponse)
+        return answer
+
+    def probe_ways(self) -> list[ProbeCall]:
+        """See `ports.ProbeWays`."""
+        return [partial(self._probe, member) for member in self._caller.ways(_MOST_WAYS)]
+
+    async def _probe(self, member: Member, request: table_pb.ProbeRequest, limit_ms: int) -> None:
+        try:
+            await self._caller.call_at(member, request, timeout_ms=limit_ms)
+        except ServiceError as error:
+            if error.code is not grpc.StatusCode.INVALID_ARGUMENT:
+                raise
+            # A replica of a release before knows no such item.
+            await member.client.Probe(request, timeout_ms=limit_ms)
 
 
-def _wrap(items: Sequence[tuple[int, table_pb.SubmitRequest]]) -> table_pb.SubmitStreamRequest:
+def _key_of(asked: Asked) -> str:
+    return asked.table_id if isinstance(asked, table_pb.SubmitRequest) else ""
+
+
+def _wrap(items: Sequence[tuple[int, Asked]]) -> table_pb.SubmitStreamRequest:
     wrapped = table_pb.SubmitStreamRequest()
-    for call_id, request in items:
-        wrapped.items.add(call_id=call_id, request=request)
+    for call_id, asked in items:
+        if isinstance(asked, table_pb.ProbeRequest):
+            wrapped.items.add(call_id=call_id, probe=asked)
+        else:
+            wrapped.items.add(call_id=call_id, request=asked)
     return wrapped
 
 
-def _unwrap(response: Any) -> Iterable[tuple[int, table_pb.SubmitResponse | ServiceError]]:
+def _unwrap(response: Any) -> Iterable[tuple[int, Answer | ServiceError]]:
     for item in response.items:
-        if item.WhichOneof("result") == "response":
+        kind = item.WhichOneof("result")
+        if kind == "response":
             yield item.call_id, item.response
+        elif kind == "probe":
+            yield item.call_id, item.probe
         else:
             yield item.call_id, from_status(status_pb2.Status.FromString(item.status))

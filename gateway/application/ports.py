@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Protocol
 
 from magnate.clock.v1 import clock_service_pb2 as clock_pb
@@ -13,6 +13,12 @@ from services.kit.calls import Stream
 
 # Does one command at the table service; over whichever way is the cheapest.
 SubmitCall = Callable[[table_pb.SubmitRequest], Awaitable[table_pb.SubmitResponse]]
+
+
+# Has one replica of the table service commit a probe, within so many milliseconds.
+ProbeCall = Callable[[table_pb.ProbeRequest, int], Awaitable[object]]
+# One for each replica through which commands go at this moment, on the way that they take there.
+ProbeWays = Callable[[], Sequence[ProbeCall]]
 
 
 class TableCalls(Protocol):

@@ -10,6 +10,7 @@ from magnate.gateway.v1 import gateway_service_pb2
 from magnate.table.v1 import table_service_pb2
 
 from services.clock.adapters.expiring import StreamedTables
+from services.clock.adapters.probing import EveryGateway
 from services.clock.main import build
 from services.clock.settings import ClockSettings
 from services.kit.calls import PoolClient, bearer, open_pool
@@ -44,12 +45,10 @@ async def serve(settings: ClockSettings) -> int:
     )
     one_by_one: Any = PoolClient(TABLE, tables, repeatable=("ListDeadlines", "ExpireDeadline"))
     table_client = StreamedTables(one_by_one, tables)
-    # A probe measures what is: it is not asked again.
-    gateway_client: Any = PoolClient(GATEWAY, gateways)
     service = build(
         settings,
         table_client=table_client,
-        gateway_client=gateway_client,
+        gateway_client=EveryGateway(gateways),
         stream=stream,
         telemetry=telemetry,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from typing import Any, Generic, TypeVar
 
 from services.kit.batches import BatchCaller
@@ -57,12 +57,23 @@ class SpreadCaller(Generic[Item, Result]):
     async def call(self, item: Item, *, timeout_ms: int | None = None) -> Result:
         """The answer to one item; DEADLINE_EXCEEDED after `timeout_ms`, UNAVAILABLE when no replica answers."""
 
+        bound_ms = self._timeout_ms if timeout_ms is None else timeout_ms
+        return await self._pool.attempt(self._asking(item), bound_ms=bound_ms, repeatable=True, key=self._key_of(item))
+
+    def ways(self, most: int) -> list[Member]:
+        """The replicas to which items go now; see `Pool.ways`."""
+        return self._pool.ways(most)
+
+    async def call_at(self, member: Member, item: Item, *, timeout_ms: int) -> Result:
+        """The answer of this replica and no other, over the stream that the items of `call` take."""
+        return await self._pool.ask(member, self._asking(item), bound_ms=timeout_ms)
+
+    def _asking(self, item: Item) -> Callable[[Member, int], Awaitable[Result]]:
         async def ask(member: Member, limit_ms: int) -> Result:
             caller = self._callers.get(member) or await self._caller_of(member)
             return await caller.call(item, timeout_ms=limit_ms)
 
-        bound_ms = self._timeout_ms if timeout_ms is None else timeout_ms
-        return await self._pool.attempt(ask, bound_ms=bound_ms, repeatable=True, key=self._key_of(item))
+        return ask
 
     async def _caller_of(self, member: Member) -> BatchCaller[Item, Result]:
         for gone in [known for known in self._callers if known.name not in self._pool.members]:

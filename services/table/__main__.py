@@ -4,40 +4,24 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Sequence
 from typing import Any
 
-from google.rpc import status_pb2
 from magnate.clock.v1 import clock_service_pb2
 from magnate.rules.v1 import rules_service_pb2 as rules_pb
 
 from services.kit.calls import PoolClient, RemoteReplicas, open_channel, open_pool
-from services.kit.errors import ServiceError, from_status
+from services.kit.errors import ServiceError
 from services.kit.server import run, run_services
 from services.kit.settings import SettingsError
-from services.kit.spread import SpreadCaller
 from services.kit.streams_redis import RedisStream
+from services.table.adapters.applying import StreamedRules
 from services.table.main import build
 from services.table.settings import TableSettings
 
 RULES = rules_pb.DESCRIPTOR.services_by_name["RulesService"]
+# Gateways wait about one attempt for a probe: a replica of the rules that is silent has to be found out before.
+PROBE_SHARE = 0.7
 CLOCK = clock_service_pb2.DESCRIPTOR.services_by_name["ClockService"]
-
-
-def _wrap(items: Sequence[tuple[int, rules_pb.ApplyRequest]]) -> rules_pb.ApplyStreamRequest:
-    return rules_pb.ApplyStreamRequest(
-        items=[rules_pb.ApplyStreamRequest.Item(call_id=number, request=request) for number, request in items]
-    )
-
-
-def _unwrap(
-    response: rules_pb.ApplyStreamResponse,
-) -> Iterable[tuple[int, rules_pb.ApplyResponse | ServiceError]]:
-    for item in response.items:
-        if item.WhichOneof("result") == "status":
-            yield item.call_id, from_status(status_pb2.Status.FromString(item.status))
-        else:
-            yield item.call_id, item.response
 
 
 async def serve(settings: TableSettings) -> int:
@@ -60,14 +44,7 @@ async def serve(settings: TableSettings) -> int:
         connect=lambda address: open_channel(str(address), tls=settings.tls(), service="clock"),
         telemetry=telemetry,
     )
-    applier = SpreadCaller[rules_pb.ApplyRequest, rules_pb.ApplyResponse](
-        rules,
-        open_stream=lambda replica, requests: replica.ApplyStream(requests),
-        wrap=_wrap,
-        unwrap=_unwrap,
-        key_of=lambda request: request.state.table_id,
-        name="apply",
-    )
+    applier = StreamedRules(rules, probe_ms=int(settings.attempt_ms * PROBE_SHARE))
     try:
         service = await build(
             settings,
@@ -75,6 +52,7 @@ async def serve(settings: TableSettings) -> int:
             clocks=clocks,
             stream=stream,
             applier=applier,
+            rules_probe=applier.probe,
             telemetry=telemetry,
         )
     except ServiceError as error:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from magnate.admin.v1 import admin_service_pb2
-from magnate.rules.v1 import rules_service_pb2 as rules_pb
 from magnate.table.v1 import table_service_pb2
 
-from services.kit.batches import Caller
 from services.kit.calls import Replicas
 from services.kit.server import Service
 from services.kit.streams import EventStream
@@ -19,7 +18,7 @@ from services.table.adapters.handler import TableHandler, UseCases
 from services.table.adapters.instruments import Instruments
 from services.table.adapters.play_time import ClockClient, ClockPlayTime
 from services.table.adapters.publisher import StreamPublisher
-from services.table.adapters.rules_calls import RulesCalls, RulesClient
+from services.table.adapters.rules_calls import Applier, RulesCalls, RulesClient
 from services.table.adapters.store import SqlStore, open_database
 from services.table.adapters.system import SystemChance, SystemWall
 from services.table.application.add_bots import AddBots
@@ -221,7 +220,8 @@ async def build(
     rules_client: RulesClient,
     clocks: Replicas[ClockClient],
     stream: EventStream,
-    applier: Caller[rules_pb.ApplyRequest, rules_pb.ApplyResponse] | None = None,
+    applier: Applier | None = None,
+    rules_probe: Callable[[], Awaitable[None]] | None = None,
     database: Database | None = None,
     wall: Wall | None = None,
     chance: Chance | None = None,
@@ -229,7 +229,8 @@ async def build(
 ) -> Service:
     """The table service, connected to its store and not started yet; `local(DESCRIPTOR)` of it is a client.
 
-    `applier` carries commands to the rules in batches; without one they go over the client. `clocks` are looked for
+    `applier` carries commands to the rules in batches, and `rules_probe` probes on the same way; without them they go
+    over the client. `clocks` are looked for
     once the service has started. The service closes its store; clients and stream belong to the caller. ServiceError
     `unreachable` when there is no store.
     """
@@ -240,7 +241,7 @@ async def build(
     play_time = ClockPlayTime(clocks, wall)
     outside = Outside(
         store=store,
-        rules=RulesCalls(rules_client, applier),
+        rules=RulesCalls(rules_client, applier, rules_probe),
         play_time=play_time,
         publisher=StreamPublisher(stream),
         wall=wall,

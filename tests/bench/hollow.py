@@ -37,8 +37,8 @@ from services.kit.streams import EventStream, Lagged
 from services.kit.streams_memory import MemoryStream
 from services.kit.streams_redis import RedisStream
 from services.rules.main import DESCRIPTOR as RULES
-from services.table.__main__ import _unwrap as unwrap_applied
-from services.table.__main__ import _wrap as wrap_apply
+from services.table.adapters.applying import unwrap as unwrap_applied
+from services.table.adapters.applying import wrap as wrap_apply
 from services.table.adapters.databases import Database
 from services.table.adapters.handler import _answers as submit_answers
 from services.table.adapters.handler import _items as submit_items

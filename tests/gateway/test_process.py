@@ -101,6 +101,31 @@ async def test_a_command_whose_stream_broke_is_done_once() -> None:
     assert len(table.held(table_id).updates) == 3
 
 
+async def test_a_probe_travels_with_the_commands() -> None:
+    """Given commands on the stream to a replica, when a probe leaves, then it takes that stream: it says of the way of
+    the commands that it works, not of another one."""
+    stream = MemoryStream()
+    table = FakeTable(stream)
+    table_id = await new_table(table)
+    async with served(table) as address, submitting(address) as submit:
+        done = await submit(command(1))
+        [way] = submit.probe_ways()
+        await way(table_pb.ProbeRequest(probe_id="p-1"), 1_000)
+        assert done.last_seq == table.held(table_id).last_seq
+        assert table.calls == ["SubmitStream"]
+
+
+async def test_a_probe_through_a_replica_of_the_release_before_goes_alone() -> None:
+    """It finds an item without a command and refuses it; the call that it knows is made at the same replica."""
+    table = FakeTable(MemoryStream())
+    table.knows_streamed_probes = False
+    async with served(table) as address, submitting(address) as submit:
+        while not (ways := submit.probe_ways()):
+            await asyncio.sleep(0.01)
+        await ways[0](table_pb.ProbeRequest(probe_id="p-1"), 1_000)
+        assert table.calls == ["SubmitStream", "Probe"]
+
+
 class GatewayProcess:
     """`python -m gateway` with its surroundings."""
 

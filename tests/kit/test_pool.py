@@ -216,6 +216,32 @@ async def test_a_replica_that_ends_in_order_costs_no_call(site: Replicated) -> N
     assert heard
 
 
+async def _asked_by_every_way(site: Replicated) -> list[str]:
+    return [await site.spread.call_at(member, "x", timeout_ms=300) for member in site.spread.ways(4)]
+
+
+async def test_every_way_of_items_can_be_asked(site: Replicated) -> None:
+    """Given two replicas, when one hangs, then it is asked once more and left out as it is by items; one that dies is
+    left out at once, and asked again when it lives again."""
+    assert sorted(await _asked_by_every_way(site)) == ["0", "1"]
+    site.answerers[0].holds = True
+    with pytest.raises(ServiceError) as late:
+        await _asked_by_every_way(site)
+    assert late.value.code is grpc.StatusCode.DEADLINE_EXCEEDED
+    assert await _asked_by_every_way(site) == ["1"]
+    await site.crash(1)
+    await site.serving(0)
+    site.answerers[0].holds = False
+    assert await _asked_by_every_way(site) == ["0"]
+    await site.start(1)
+    await site.serving(0, 1)
+    assert sorted(await _asked_by_every_way(site)) == ["0", "1"]
+
+
+async def test_ways_are_taken_in_turn_where_there_are_many(site: Replicated) -> None:
+    assert sorted(member.name for _ in range(4) for member in site.spread.ways(1)) == sorted([*site.pool.members] * 2)
+
+
 async def test_a_stream_is_opened_at_one_that_serves(site: Replicated) -> None:
     await site.crash(0)
     await site.serving(1)

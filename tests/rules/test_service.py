@@ -358,6 +358,7 @@ async def test_a_stream_answers_each_command_of_a_message(client: Any) -> None:
         ),
     ]
     items = [pb.ApplyStreamRequest.Item(call_id=70 + n, request=request) for n, request in enumerate(requests)]
+    items.append(pb.ApplyStreamRequest.Item(call_id=74, probe=pb.ProbeRequest()))
 
     async def sent() -> AsyncIterator[pb.ApplyStreamRequest]:
         yield pb.ApplyStreamRequest(items=items)
@@ -368,8 +369,9 @@ async def test_a_stream_answers_each_command_of_a_message(client: Any) -> None:
         async for answer in answers:
             responses.append(answer)
     first, second = responses
-    assert [item.call_id for item in first.items] == [70, 71, 72, 73]
-    outcomes = [item.response.WhichOneof("outcome") for item in first.items]
+    assert [item.call_id for item in first.items] == [70, 71, 72, 73, 74]
+    assert first.items[4].WhichOneof("result") == "probe"
+    outcomes = [item.response.WhichOneof("outcome") for item in first.items[:4]]
     assert outcomes == ["applied", "refusal", "state_needed", None]
     assert from_status(status_pb2.Status.FromString(first.items[3].status)).reason == "unknown_content"
     assert second.items[0].response.applied.update == first.items[0].response.applied.update

@@ -18,6 +18,7 @@ from services.kit.batches import serve_batches
 from services.kit.calls import Call
 from services.kit.errors import ServiceError, to_status
 from services.kit.streams import EventStream
+from services.kit.validation import validate
 
 NOT_FOUND = grpc.StatusCode.NOT_FOUND
 PRECONDITION = grpc.StatusCode.FAILED_PRECONDITION
@@ -52,6 +53,7 @@ class FakeTable:
         self.repeating = False
         self.unreachable = False
         self.break_next_answer = False
+        self.knows_streamed_probes = True
         self.pause_s = 0.0
         self.padding = 0
         self.play_time_ms = 1_000
@@ -195,8 +197,11 @@ class FakeTable:
     ) -> AsyncIterator[pb.SubmitStreamResponse]:
         self.calls.append("SubmitStream")
 
-        async def handle(item: pb.SubmitRequest) -> pb.SubmitResponse:
-            return await self.Submit(item, call)
+        async def handle(item: pb.SubmitStreamRequest.Item) -> pb.SubmitResponse | pb.ProbeResponse:
+            if item.HasField("probe") and self.knows_streamed_probes:
+                return await self._probe(item.probe)
+            validate(item.request)
+            return await self.Submit(item.request, call)
 
         async def answers() -> AsyncIterator[pb.SubmitStreamResponse]:
             async for answer in serve_batches(requests, items=_items, handle=handle, wrap=_answers):
@@ -268,6 +273,10 @@ class FakeTable:
         return pb.TouchPresenceResponse()
 
     async def Probe(self, request: pb.ProbeRequest, call: Call) -> pb.ProbeResponse:
+        self.calls.append("Probe")
+        return await self._probe(request)
+
+    async def _probe(self, request: pb.ProbeRequest) -> pb.ProbeResponse:
         self._answering()
         seen = table_pb2.StreamMessage(probe=table_pb2.ProbeSeen(probe_id=request.probe_id))
         await self._publish(0, "probe", 1, seen.SerializeToString())
@@ -326,15 +335,19 @@ class FakeTable:
             raise ServiceError(grpc.StatusCode.UNAVAILABLE, "unavailable", "connect failed: 10.1.2.3")
 
 
-def _items(request: pb.SubmitStreamRequest) -> list[tuple[int, pb.SubmitRequest]]:
-    return [(item.call_id, item.request) for item in request.items]
+def _items(request: pb.SubmitStreamRequest) -> list[tuple[int, pb.SubmitStreamRequest.Item]]:
+    return [(item.call_id, item) for item in request.items]
 
 
-def _answers(finished: Sequence[tuple[int, pb.SubmitResponse | ServiceError]]) -> pb.SubmitStreamResponse:
+def _answers(
+    finished: Sequence[tuple[int, pb.SubmitResponse | pb.ProbeResponse | ServiceError]],
+) -> pb.SubmitStreamResponse:
     answers = pb.SubmitStreamResponse()
     for number, result in finished:
         if isinstance(result, ServiceError):
             answers.items.add(call_id=number, status=to_status(result).SerializeToString())
+        elif isinstance(result, pb.ProbeResponse):
+            answers.items.add(call_id=number, probe=result)
         else:
             answers.items.add(call_id=number, response=result)
     return answers

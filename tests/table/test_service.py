@@ -27,7 +27,7 @@ from services.kit.streams import Batch, EventStream
 from services.kit.streams_memory import MemoryStream
 from services.kit.streams_redis import RedisStream
 from services.rules.settings import RulesSettings
-from services.table.__main__ import _unwrap, _wrap
+from services.table.adapters.applying import unwrap, wrap
 from services.table.adapters.play_time import ClockPlayTime
 from services.table.adapters.rules_calls import RulesCalls
 from services.table.adapters.store import open_database
@@ -107,7 +107,7 @@ async def _distributed(postgres_url: str, redis_url: str) -> AsyncIterator[Runni
     await rules.start(0)
     rules_channel = open_channel(f"127.0.0.1:{rules.port}")
     rules_client = RemoteClient(services.rules.main.DESCRIPTOR, rules_channel)
-    applier: BatchCaller[Any, Any] = BatchCaller(open_stream=rules_client.ApplyStream, wrap=_wrap, unwrap=_unwrap)
+    applier: BatchCaller[Any, Any] = BatchCaller(open_stream=rules_client.ApplyStream, wrap=wrap, unwrap=unwrap)
     await applier.start()
     table: Service = await build(
         TableSettings(database_url=postgres_url),
@@ -240,6 +240,8 @@ async def test_an_old_reading_is_not_the_present() -> None:
     the old one its deadline would begin too early."""
     wall = HandWall()
     play_time = ClockPlayTime(OneReplica(StandingClock), wall)
+    # A process that has just begun has heard nothing yet: its commands wait, so no probe may pass.
+    assert (play_time.now_ms(3), play_time.is_heard(3)) == (None, False)
     play_time.follow(told(1_000))
     wall.now_s += 0.3
     assert (play_time.now_ms(3), play_time.is_heard(3)) == (1_250, True)

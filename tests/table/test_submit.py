@@ -191,6 +191,36 @@ async def test_many_commands_travel_over_one_stream_and_each_has_its_answer(tabl
     assert from_status(status_pb2.Status.FromString(answers[2].status)).reason == "malformed"
 
 
+async def test_a_probe_travels_with_commands(tables: Tables) -> None:
+    """It shares their stream, has an answer of its own, and is committed and published; one without an id is
+    malformed."""
+    table_id, tokens = await tables.running()
+    good = await tables.next_command(table_id, "good")
+    await tables.settle()
+    await tables.listen()
+    item = pb.SubmitStreamRequest.Item
+    request = pb.SubmitRequest(session_token=tokens[good.seat], table_id=table_id, command=good)
+
+    async def requests() -> object:
+        yield pb.SubmitStreamRequest(
+            items=[
+                item(call_id=1, probe=pb.ProbeRequest(probe_id="p-1", shard=3)),
+                item(call_id=2, request=request),
+                item(call_id=3, probe=pb.ProbeRequest()),
+            ]
+        )
+
+    answers = {}
+    async with tables.client.SubmitStream(requests()) as stream:
+        async for response in stream:
+            for answer in response.items:
+                answers[answer.call_id] = answer
+    assert [answers[number].WhichOneof("result") for number in (1, 2, 3)] == ["probe", "response", "status"]
+    assert from_status(status_pb2.Status.FromString(answers[3].status)).reason == "malformed"
+    await tables.settle()
+    assert [message.probe.probe_id for message in tables.heard if message.HasField("probe")] == ["p-1"]
+
+
 async def test_too_many_commands_of_one_session_are_put_off(store_url: str) -> None:
     rate = Rate(burst=2, per_second=1)
     tables = await open_tables(store_url, options=with_options(submits_per_session=rate))

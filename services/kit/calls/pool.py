@@ -80,6 +80,7 @@ class Pool:
         self._look: asyncio.Task[None] | None = None
         self._changed = asyncio.Event()
         self._met = asyncio.Event()
+        self._turn = 0
 
     @property
     def members(self) -> Mapping[str, Member]:
@@ -141,6 +142,33 @@ class Pool:
                 member.open_calls -= 1
             await asyncio.sleep(pause_s)
 
+    def ways(self, most: int) -> list[Member]:
+        """The replicas to which calls with a key go now, some to each: all that serve and have not let a call wait in
+        vain of late; where there are none, all of the next best kind. At most so many; in turn where there are more."""
+        now_s = asyncio.get_running_loop().time()
+        kinds = {member: _kind(member, now_s) for member in self._members.values()}
+        best = min(kinds.values(), default=None)
+        found = [member for member, kind in kinds.items() if kind == best]
+        if len(found) <= most:
+            return found
+        self._turn = (self._turn + most) % len(found)
+        return (found + found)[self._turn : self._turn + most]
+
+    async def ask(self, member: Member, ask: Callable[[Member, int], Awaitable[T]], *, bound_ms: int) -> T:
+        """What `ask` gives of this replica and no other; as `attempt` otherwise. For whoever measures."""
+        member.open_calls += 1
+        try:
+            answer = await ask(member, bound_ms)
+        except ServiceError as error:
+            if error.code is grpc.StatusCode.DEADLINE_EXCEEDED:
+                member.suspect_until_s = asyncio.get_running_loop().time() + _SUSPECT_S
+            raise
+        else:
+            member.suspect_until_s = 0.0
+            return answer
+        finally:
+            member.open_calls -= 1
+
     async def choose(self, *, within_s: float = 1.0) -> Member:
         """The replica for a stream."""
         return await self._pick("", (), asyncio.get_running_loop().time() + within_s)
@@ -165,8 +193,7 @@ class Pool:
 
         def worth(member: Member) -> tuple[bool, bool, bool, bool, float]:
             rank = _rank(key, member.name) if key else member.open_calls + random.random()
-            is_suspect = member.suspect_until_s > now_s
-            return not member.serves, is_suspect, member.name in tried, member.open_calls > most, rank
+            return *_kind(member, now_s), member.name in tried, member.open_calls > most, rank
 
         return min(members, key=worth)
 
@@ -303,6 +330,11 @@ class _PooledStream:
         if self._stream is None:
             self._stream = self._open_at(await self._pool.choose())
         return self._stream
+
+
+def _kind(member: Member, now_s: float) -> tuple[bool, bool]:
+    """Does not serve, is suspect: the lower, the better."""
+    return not member.serves, member.suspect_until_s > now_s
 
 
 def _is_silence(error: ServiceError) -> bool:

@@ -89,7 +89,10 @@ class RulesHandler:
             for number, item in enumerate(request.items, 1):
                 answer = response.items.add(call_id=item.call_id)
                 try:
-                    answer.response.CopyFrom(self._apply(item.request))
+                    if item.HasField("probe"):
+                        answer.probe.SetInParent()
+                    else:
+                        answer.response.CopyFrom(self._apply(item.request))
                 except Exception as error:
                     answer.status = to_status(_failure(error, call)).SerializeToString()
                 if number % _BREATH == 0:

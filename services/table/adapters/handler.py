@@ -42,6 +42,9 @@ from services.table.domain.refusals import RefusalError
 _PIECE_BYTES = 64 * 1024
 _MAX_IN_FLIGHT = 1024
 
+_Asked = pb.SubmitRequest | pb.ProbeRequest
+_Answer = pb.SubmitResponse | pb.ProbeResponse
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UseCases:
@@ -166,7 +169,7 @@ class TableHandler:
         self, requests: AsyncIterator[pb.SubmitStreamRequest], call: Call
     ) -> AsyncIterator[pb.SubmitStreamResponse]:
         return serve_batches(
-            requests, items=_items, handle=self._submit_one, wrap=_answers, max_in_flight=_MAX_IN_FLIGHT
+            requests, items=_asked, handle=self._submit_one, wrap=_answers, max_in_flight=_MAX_IN_FLIGHT
         )
 
     async def ExpireDeadline(self, request: pb.ExpireDeadlineRequest, call: Call) -> pb.ExpireDeadlineResponse:
@@ -213,16 +216,19 @@ class TableHandler:
         return pb.ListBotTurnsResponse(turns=found, next_page_token=token)
 
     async def Probe(self, request: pb.ProbeRequest, call: Call) -> pb.ProbeResponse:
-        await self._do.probe.run(request.probe_id, request.shard if request.HasField("shard") else None)
-        return pb.ProbeResponse()
+        return await self._probe(request)
 
-    async def _submit_one(self, request: pb.SubmitRequest) -> pb.SubmitResponse:
-        validate(request)
-        return await self._submit(request)
+    async def _submit_one(self, asked: _Asked) -> _Answer:
+        validate(asked)
+        return await (self._probe(asked) if isinstance(asked, pb.ProbeRequest) else self._submit(asked))
 
     async def _expire_one(self, request: pb.ExpireDeadlineRequest) -> pb.ExpireDeadlineResponse:
         validate(request)
         return await self._expire(request)
+
+    async def _probe(self, request: pb.ProbeRequest) -> pb.ProbeResponse:
+        await self._do.probe.run(request.probe_id, request.shard if request.HasField("shard") else None)
+        return pb.ProbeResponse()
 
     async def _expire(self, request: pb.ExpireDeadlineRequest) -> pb.ExpireDeadlineResponse:
         done = await self._do.expire_deadline.run(request.table_id, request.deadline_id)
@@ -241,11 +247,15 @@ def _refusing() -> Iterator[None]:
         raise from_refused(refused) from None
 
 
+def _asked(request: pb.SubmitStreamRequest) -> Iterable[tuple[int, _Asked]]:
+    return [(item.call_id, item.probe if item.HasField("probe") else item.request) for item in request.items]
+
+
 def _items(request: Any) -> Iterable[tuple[int, Any]]:
     return [(item.call_id, item.request) for item in request.items]
 
 
-def _answers(finished: Sequence[tuple[int, pb.SubmitResponse | ServiceError]]) -> pb.SubmitStreamResponse:
+def _answers(finished: Sequence[tuple[int, _Answer | ServiceError]]) -> pb.SubmitStreamResponse:
     answers = pb.SubmitStreamResponse()
     _fill(answers, finished)
     return answers
@@ -262,5 +272,7 @@ def _fill(answers: Any, finished: Sequence[tuple[int, Any]]) -> None:
         if isinstance(result, ServiceError):
             status: status_pb2.Status = to_status(result)
             answers.items.add(call_id=number, status=status.SerializeToString())
+        elif isinstance(result, pb.ProbeResponse):
+            answers.items.add(call_id=number, probe=result)
         else:
             answers.items.add(call_id=number, response=result)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Protocol, TypeVar
 
 import grpc
@@ -14,6 +14,8 @@ from services.kit.errors import ServiceError
 from services.kit.telemetry import current_traceparent
 
 T = TypeVar("T")
+# Has one command decided.
+Applier = Caller[pb.ApplyRequest, pb.ApplyResponse]
 
 # A log of thousands of commands takes seconds, beside whatever else the rules do.
 _REPLAY_LIMIT_MS = 120_000
@@ -39,11 +41,15 @@ class RulesClient(Protocol):
 
 
 class RulesCalls:
-    """See `ports.Rules`. Commands travel by the batch caller where there is one, and one by one when traced."""
+    """See `ports.Rules`. Commands travel by the applier where there is one, and one by one when traced; probes by its
+    streams where it takes them."""
 
-    def __init__(self, client: RulesClient, applier: Caller[pb.ApplyRequest, pb.ApplyResponse] | None = None) -> None:
+    def __init__(
+        self, client: RulesClient, applier: Applier | None = None, probe: Callable[[], Awaitable[None]] | None = None
+    ) -> None:
         self._client = client
         self._applier = applier
+        self._probe = probe
 
     async def describe(self, edition: str, version: int) -> edition_pb2.Edition:
         answer = await _reported(self._client.Describe(pb.DescribeRequest(edition=edition, version=version)))
@@ -65,7 +71,10 @@ class RulesCalls:
 
     async def probe(self) -> None:
         # A probe measures what is: it is not asked again.
-        await self._client.Probe(pb.ProbeRequest())
+        if self._probe is None:
+            await self._client.Probe(pb.ProbeRequest())
+        else:
+            await self._probe()
 
     async def replay(self, log: AsyncIterator[pb.ReplayStreamRequest]) -> pb.ReplayStreamResponse:
         return await self._client.ReplayStream(log, timeout_ms=_REPLAY_LIMIT_MS)

@@ -245,7 +245,8 @@ class PlayTime(Protocol):
         ...
 
     def is_heard(self, shard: int) -> bool:
-        """Whether the play time of the shard is known here, or is known to stand still, or never was known."""
+        """Whether the play time of the shard is known here, or is known to stand still. Before the first reading it is
+        neither, and commands have to wait."""
         ...
 
     def held(self, shard: int) -> str | None:
