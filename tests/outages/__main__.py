@@ -1,4 +1,4 @@
-"""Outages of real processes under live games: `python -m tests.outages [--seed N] [--only PART]`.
+"""Outages of real processes under live games: `python -m tests.outages [--seed N] [--only PARTS]`.
 
 Prints how it goes, a table with a row for each fault, and as the last line one JSON object; writes the table into
 docs/outages.md. Exit status 1 when a player lost something.
@@ -12,10 +12,11 @@ import json
 import re
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 from services.site.cluster.site import SERVICES
-from tests.outages.faults import plan, shares
+from tests.outages.faults import LONG_S, plan, shares
 from tests.outages.judging import Row
 from tests.outages.session import REST_S, Outcome, Plan, outages
 
@@ -32,14 +33,18 @@ def main(arguments: list[str]) -> int:
     """Runs all faults; the exit status."""
     parser = argparse.ArgumentParser(prog="outages", description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--seed", type=int, default=1, help="draws lengths and order of the faults")
-    parser.add_argument("--only", default="", help="only faults of this part")
+    parser.add_argument("--only", default="", help="only faults of parts whose names begin so; several with commas")
+    parser.add_argument("--longest", type=float, default=LONG_S[1], help="no fault lasts longer, in seconds")
+    parser.add_argument("--sites", type=int, default=_SITES, help="so many sites side by side")
     options = parser.parse_args(arguments)
     faults = [
-        fault for fault in plan(options.seed, [f"{service}-1" for service in SERVICES]) if options.only in fault.part
+        replace(fault, seconds=min(fault.seconds, options.longest))
+        for fault in plan(options.seed, [f"{service}-1" for service in SERVICES])
+        if fault.part.startswith(tuple(options.only.split(",")))
     ]
     began_s = time.monotonic()
     found = asyncio.run(
-        _side_by_side([Plan(faults=share) for share in shares(faults, _SITES, REST_S, options.seed) if share])
+        _side_by_side([Plan(faults=share) for share in shares(faults, options.sites, REST_S, options.seed) if share])
     )
     rows = sorted((row for outcome in found for row in outcome.rows), key=_order)
     table = "\n".join([_HEAD, "|---|---|" + "---:|" * 9, *(_line(row) for row in rows)])

@@ -13,6 +13,8 @@ from tests.outages.people import Party, Reading
 
 GRACE_MS = 500
 _LONG_MS = 5_000
+# So long before a fault the ways of commands show how fast this machine is.
+_BEFORE_S = 5.0
 # So long after the first command that got through a site goes on as before.
 _GOOD_S = 3.0
 
@@ -21,7 +23,8 @@ _GOOD_S = 3.0
 class Row:
     """One fault. Times in milliseconds but for `seconds`.
 
-    `unplayable_ms`: from the fault, or the last command that got through, to the sending of the first that did again;
+    `unplayable_ms`: from the fault, or the last command of a table that got through, to the sending of the first that
+    did again, whichever table waits;
     `counted_ms`: play time that advanced meanwhile; `back_ms`: from the end of it until clients heard that play
     time advances. Of the `deadlines` that ran, at the worst, `lost_ms`: how much sooner than its budget of playable
     time one ended. `over_credit_ms`: playable time from the fault until it was over for good that no play time was
@@ -65,7 +68,7 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """A stretch in which no command got through, in seconds."""
+    """A stretch in which some of the tables could not be played, in seconds."""
 
     from_s: float
     to_s: float
@@ -94,19 +97,34 @@ def forgotten(seen: Seen, diary: Diary) -> list[str]:
 
 
 def _gaps(struck: Struck, until_s: float, successes: Sequence[Success]) -> list[Gap]:
-    """The stretches of a fault in which the site could not be played: all in which no command got through for longer
-    than one may take; without a clock all of its absence, for then time stands still though commands get through."""
+    """The stretches of a fault in which some table could not be played: all in which no command of it got through for
+    longer than one may take; without a clock all of its absence: time stands still, though commands get through.
+
+    A slow site is playable: commands may take twice as long as they did at worst before the fault.
+    """
     if struck.fault.part == "clock":
         return [Gap(struck.began_s, struck.ready_s)]
-    near = sorted(
-        (item for item in successes if struck.began_s - 5 <= item.seen_s <= until_s), key=lambda item: item.seen_s
-    )
+    near = [item for item in successes if struck.began_s - _BEFORE_S <= item.seen_s <= until_s]
+    slow_s = max(PLAYABLE_S, *(2 * item.took_s for item in near if item.seen_s < struck.began_s), 0.0)
     found = []
-    for before, after in pairwise(near):
-        from_s = max(before.seen_s, struck.began_s)
-        if after.since_s - from_s > PLAYABLE_S:
-            found.append(Gap(from_s, after.since_s))
-    return found
+    for table_id in {item.table_id for item in near}:
+        of_table = sorted((item for item in near if item.table_id == table_id), key=lambda item: item.seen_s)
+        for before, after in pairwise(of_table):
+            from_s = max(before.seen_s, struck.began_s)
+            if after.since_s(slow_s) - from_s > slow_s:
+                found.append(Gap(from_s, after.since_s(slow_s)))
+    return _joined(found)
+
+
+def _joined(gaps: Sequence[Gap]) -> list[Gap]:
+    """The same stretches, none of which overlaps another."""
+    joined: list[Gap] = []
+    for gap in sorted(gaps, key=lambda gap: gap.from_s):
+        if joined and gap.from_s <= joined[-1].to_s:
+            joined[-1] = Gap(joined[-1].from_s, max(joined[-1].to_s, gap.to_s))
+        else:
+            joined.append(gap)
+    return joined
 
 
 def _row(struck: Struck, until_s: float, own: Sequence[Gap], every: Sequence[Gap], seen: Seen, diary: Diary) -> Row:

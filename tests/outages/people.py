@@ -66,12 +66,13 @@ class Doorstep:
         name = type(request).__name__.removesuffix("Request")
         metadata = (("authorization", f"Bearer {token}"),) if token else ()
         for _ in self._stubs:
+            asked = self._first
             try:
-                return await getattr(self._stubs[self._first], name)(request, timeout=_CALL_S, metadata=metadata)
+                return await getattr(self._stubs[asked], name)(request, timeout=_CALL_S, metadata=metadata)
             except grpc.aio.AioRpcError as error:
                 if error.code() not in _AWAY:
                     raise RefusedError(reason_of(error)) from None
-                self._first = (self._first + 1) % len(self._stubs)
+                self._leave(asked)
         raise AwayError(name)
 
     async def insist(self, request: Any, token: str = "") -> Any:
@@ -84,7 +85,8 @@ class Doorstep:
 
     async def watch(self, table_id: str, after_seq: int, token: str) -> AsyncGenerator[pb.WatchResponse, None]:
         """The messages of one watch; it ends with its connection, or when nothing at all is heard for too long."""
-        stub = self._stubs[self._first]
+        watched = self._first
+        stub = self._stubs[watched]
         request = pb.WatchRequest(targets=[pb.WatchTarget(table_id=table_id, after_seq=after_seq)])
         call = stub.Watch(request, metadata=(("authorization", f"Bearer {token}"),))
         try:
@@ -95,9 +97,14 @@ class Doorstep:
                     return
                 yield message
         except (grpc.aio.AioRpcError, TimeoutError):
-            self._first = (self._first + 1) % len(self._stubs)
+            self._leave(watched)
         finally:
             call.cancel()
+
+    def _leave(self, number: int) -> None:
+        """For the next one, unless others have done so already: two who leave the same one must not come back to it."""
+        if self._first == number:
+            self._first = (number + 1) % len(self._stubs)
 
 
 def reason_of(error: grpc.aio.AioRpcError) -> str:
