@@ -16,7 +16,17 @@ _MAX_PENDING = 256
 class Feed:
     """`last_seq` is the last number given to the targets; None before anything is known of the table's log."""
 
-    __slots__ = ("_pending", "filling", "heard_s", "last_seq", "table", "table_frame", "table_id", "targets")
+    __slots__ = (
+        "_pending",
+        "doubtful",
+        "filling",
+        "heard_s",
+        "last_seq",
+        "table",
+        "table_frame",
+        "table_id",
+        "targets",
+    )
 
     def __init__(self, table_id: str, now_s: float) -> None:
         self.table_id = table_id
@@ -25,6 +35,8 @@ class Feed:
         self.table_frame: Frame | None = None
         self.last_seq: int | None = None
         self.filling = False
+        # Something may have been lost since what is being read was asked for: it is to be compared once more.
+        self.doubtful = False
         self.heard_s = now_s
         self._pending: deque[Frame] = deque(maxlen=_MAX_PENDING)
 
@@ -34,10 +46,8 @@ class Feed:
         return not known or not history_id or known == history_id
 
     def place(self, frame: Frame) -> Place:
-        """Where an update stands; while a gap is being filled it is kept for later and counts as seen."""
-        if self.filling:
-            self._pending.append(frame)
-            return Place.SEEN
+        """Where an update stands; one behind a gap is kept until that is filled. While the table service is asked,
+        which may take long, the next one is the next one all the same."""
         if self.last_seq is None:
             return Place.NEXT
         place = place_of(self.last_seq, frame.first_seq, frame.last_seq)

@@ -47,10 +47,12 @@ class Filler:
         self._tasks: dict[Feed, asyncio.Task[None]] = {}
 
     def fill(self, feed: Feed) -> None:
-        """Begins to read what is missing; nothing while that is being done already, or before anything is known."""
+        """Begins to read what is missing; again after it where that is being done already, and later, when something
+        is known of the table, where nothing is yet: what has been read may be from before the loss."""
         if feed.filling or feed.last_seq is None:
+            feed.doubtful = True
             return
-        feed.filling = True
+        feed.filling, feed.doubtful = True, False
         task = asyncio.create_task(self._run(feed))
         self._tasks[feed] = task
         task.add_done_callback(lambda _: self._tasks.pop(feed, None))
@@ -78,8 +80,11 @@ class Filler:
                 reason = str(as_service_error(error, "fill"))
             else:
                 if self._drain(feed):
-                    feed.filling = False
-                    return
+                    if not feed.doubtful:
+                        feed.filling = False
+                        return
+                    feed.doubtful = False
+                    continue
                 reason = "the log lacks what the event stream has"
             _log.warning("gap_not_filled", table=feed.table_id, after_seq=feed.last_seq, reason=reason)
             await asyncio.sleep(backoff_s * random.uniform(0.5, 1.0))

@@ -52,8 +52,8 @@ class Hub:
         self.newest_play_time_ms = 0
         self.draining = False
         self.on_touch: Callable[[Watch, str], None] = lambda watch, table_id: None
-        self._joiner = Joiner(table, on_fork=self._forked)
         self._filler = Filler(table, give=self._give, learn=self._on_table, on_fork=self._forked)
+        self._joiner = Joiner(table, on_fork=self._forked, fill=self._filler.fill)
         self._on_probe = on_probe
         self._now_s = now_s
 
@@ -245,7 +245,7 @@ class Hub:
         place = feed.place(frame)
         if place is Place.NEXT:
             self._give(feed, frame)
-        elif place is Place.GAP:
+        elif place is Place.GAP and not feed.filling:
             self._filler.fill(feed)
 
     def _forked(self, feed: Feed) -> None:

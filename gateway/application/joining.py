@@ -27,9 +27,10 @@ class TooSlowError(Exception):
 class Joiner:
     """Subscribe first, then read: the target is attached to its feed before `join` is called."""
 
-    def __init__(self, table: TableCalls, *, on_fork: Callable[[Feed], None]) -> None:
+    def __init__(self, table: TableCalls, *, on_fork: Callable[[Feed], None], fill: Callable[[Feed], None]) -> None:
         self._table = table
         self._on_fork = on_fork
+        self._fill = fill
 
     async def join(self, feed: Feed, target: Target) -> None:
         """Sends the table, then a snapshot or all updates after a number, and makes the target live.
@@ -72,6 +73,8 @@ class Joiner:
                 target.live = True
                 if feed.last_seq is None:
                     feed.last_seq = target.sent_seq
+                    if feed.doubtful:
+                        self._fill(feed)
                 if feed.table_frame is not None:
                     target.send_table(feed.table_frame)
                 return

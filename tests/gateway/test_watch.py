@@ -164,6 +164,72 @@ async def test_a_silent_loss_is_found(site: Site) -> None:
         assert updates_of(await read_updates(stream, held.last_seq)) == held.updates[1:]
 
 
+async def test_news_do_not_wait_for_a_slow_comparison() -> None:
+    """While the table service takes long to say what may have been lost, what comes next is shown at once."""
+    async with running_site(reconcile_ms=60_000) as site:
+        ada = await site.client()
+        table_id = await site.started_table(ada)
+        held = site.table.held(table_id)
+        async with ada.watch(target(table_id, 0)) as stream:
+            await read_updates(stream, 1)
+            site.table.reads_leave.clear()
+            site.gateway.hub.on_lagged(None)
+            await site.play(table_id, 3)
+            seen = updates_of(await read_updates(stream, held.last_seq))
+            assert seen == held.updates[1:]
+            await site.play(table_id, 1)
+            site.table.reads_leave.set()
+            assert updates_of(await read_updates(stream, held.last_seq)) == held.updates[4:]
+
+
+async def test_a_loss_during_a_comparison_is_found_by_another_one() -> None:
+    """What the table service was asked before the loss does not tell of it."""
+    async with running_site(reconcile_ms=60_000) as site:
+        ada = await site.client()
+        table_id = await site.started_table(ada)
+        held = site.table.held(table_id)
+        async with ada.watch(target(table_id, 0)) as stream:
+            await read_updates(stream, 1)
+            site.table.reads_leave.clear()
+            site.gateway.hub.on_lagged(None)
+            await _asked(site, 2)
+            await _lose(site, table_id)
+            site.gateway.hub.on_lagged(None)
+            site.table.reads_leave.set()
+            assert updates_of(await read_updates(stream, held.last_seq)) == held.updates[1:]
+
+
+async def test_a_loss_while_a_watch_begins_is_found() -> None:
+    """The same before anything is known of the table: a watch that is let in meanwhile is brought up to date."""
+    async with running_site(reconcile_ms=60_000) as site:
+        ada = await site.client()
+        table_id = await site.started_table(ada)
+        held = site.table.held(table_id)
+        site.table.reads_leave.clear()
+        async with ada.watch(target(table_id, 0)) as stream:
+            reading = asyncio.create_task(read_updates(stream, held.last_seq + 1))
+            await _asked(site, 1)
+            await _lose(site, table_id)
+            site.gateway.hub.on_lagged(None)
+            site.table.reads_leave.set()
+            assert updates_of(await reading) == held.updates
+
+
+async def _asked(site: Site, times: int) -> None:
+    """Waits until the log has been asked for so often."""
+    async with asyncio.timeout(5):
+        while site.table.calls.count("ReadUpdates") < times:
+            await asyncio.sleep(0.01)
+    await asyncio.sleep(0.01)
+
+
+async def _lose(site: Site, table_id: str) -> None:
+    """A command that the event stream never has."""
+    site.table.losing = True
+    await site.play(table_id, 1)
+    site.table.losing = False
+
+
 async def test_a_gap_survives_an_absent_table_service(site: Site) -> None:
     """While the table service does not answer the watch waits, and goes on whole."""
     ada = await site.client()

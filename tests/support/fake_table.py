@@ -55,6 +55,9 @@ class FakeTable:
         self.break_next_answer = False
         self.knows_streamed_probes = True
         self.pause_s = 0.0
+        # Cleared, it holds back the answers about the log, which say what stood in it when they were asked for.
+        self.reads_leave = asyncio.Event()
+        self.reads_leave.set()
         self.padding = 0
         self.play_time_ms = 1_000
         self.addresses: list[str] = []
@@ -246,9 +249,11 @@ class FakeTable:
         if request.after_seq > held.last_seq:
             raise ServiceError(grpc.StatusCode.OUT_OF_RANGE, "seq_ahead", "ahead of the log")
         page = [data for data, (_, last) in zip(held.updates, held.seqs, strict=True) if last > request.after_seq]
-        return pb.ReadUpdatesResponse(
+        answer = pb.ReadUpdatesResponse(
             updates=page[: request.page_size or 100], last_seq=held.last_seq, history_id=self.history_id
         )
+        await self.reads_leave.wait()
+        return answer
 
     async def GetSnapshot(self, request: pb.GetSnapshotRequest, call: Call) -> pb.GetSnapshotResponse:
         self._answering()
