@@ -14,6 +14,7 @@ import hiredis
 from redis.asyncio import Connection, Redis
 from redis.exceptions import RedisError, ResponseError
 
+from services.kit.ending import end_tasks
 from services.kit.errors import ServiceError
 from services.kit.logs import get_log
 from services.kit.streams import Batch, Delivery, Entry, Lagged
@@ -27,20 +28,33 @@ _MAX_BATCH = 256
 _FIRST_BACKOFF_S = 0.05
 _LAST_BACKOFF_S = 2.0
 _BEGINNING = b"0-0"
+_CLAIM_EVERY_S = 1.0
+_ALIVE_EVERY_S = 0.75
 
 _TROUBLE = (RedisError, OSError)
 
 
 class RedisStream:
-    """EventStream over one Redis. All keys begin with `prefix`; a topic keeps about `max_entries` entries."""
+    """EventStream over one Redis. All keys begin with `prefix`; a topic keeps about `max_entries` entries.
+
+    What a member of a group has not acknowledged goes to another one when it has given no sign of life for
+    `silent_ms`, and when it lives, after `claim_idle_ms`.
+    """
 
     def __init__(
-        self, url: str, *, prefix: str = "magnate:", max_entries: int = 10_000, claim_idle_ms: int = 30_000
+        self,
+        url: str,
+        *,
+        prefix: str = "magnate:",
+        max_entries: int = 10_000,
+        claim_idle_ms: int = 30_000,
+        silent_ms: int = 2_500,
     ) -> None:
         self._url = url
         self.prefix = prefix
         self.max_entries = max_entries
         self.claim_idle_ms = claim_idle_ms
+        self.silent_ms = silent_ms
         self._publisher = self.connect()
         self._open: set[_Reader] = set()
 
@@ -83,6 +97,7 @@ class RedisStream:
         self._open.add(member)
         with contextlib.suppress(*_TROUBLE):
             await member.make_groups(b"$")
+        member.show_life()
         return member
 
     def forget(self, reader: _Reader) -> None:
@@ -241,14 +256,32 @@ class RedisGroupSubscription(_Reader):
         super().__init__(stream, topics, gather_ms)
         self._group = group
         self._consumer = consumer
-        self._next_claim_s = 0.0
+        self._next_claim_s = self._next_look_s = 0.0
+        self._living: asyncio.Task[None] | None = None
         self._made = False
         self._acks: list[tuple[bytes, list[bytes]]] = []
         self._is_waiting = False
 
     async def close(self) -> None:
         await self._send_acks()
+        if self._living is not None:
+            await end_tasks([self._living])
+            with contextlib.suppress(*_TROUBLE):
+                await self._redis.delete(self._life_of(self._consumer))
         await super().close()
+
+    def show_life(self) -> None:
+        """Begins to tell the other members that this one lives, however long it works on what it has read."""
+        self._living = asyncio.create_task(self._live())
+
+    async def _live(self) -> None:
+        while True:
+            with contextlib.suppress(*_TROUBLE):
+                await self._redis.set(self._life_of(self._consumer), "", px=self._stream.silent_ms)
+            await asyncio.sleep(min(_ALIVE_EVERY_S, self._stream.silent_ms / 4000))
+
+    def _life_of(self, consumer: str) -> str:
+        return f"{self._stream.prefix}alive:{self._group}:{consumer}"
 
     async def make_groups(self, start: bytes) -> list[str]:
         """Makes the groups that are missing, at `start`; returns their topics."""
@@ -307,18 +340,55 @@ class RedisGroupSubscription(_Reader):
         return found
 
     async def _claim(self) -> list[Delivery | Lagged]:
+        """What others have left: those who died at once, those who live when it has taken them too long."""
         now = asyncio.get_running_loop().time()
-        if now < self._next_claim_s:
-            return []
-        self._next_claim_s = now + self._stream.claim_idle_ms / 2000
         found: list[Delivery | Lagged] = []
-        for name in self._topics:
-            answer: Any = await self._redis.xautoclaim(
-                name, self._group, self._consumer, self._stream.claim_idle_ms, count=_MAX_BATCH
-            )
-            entries = [(entry_id, fields) for entry_id, fields in answer[1] if fields]
-            found += self._deliveries(name, entries)
+        if now >= self._next_look_s:
+            self._next_look_s = now + min(_CLAIM_EVERY_S, self._stream.silent_ms / 2000)
+            found += await self._claim_of_the_dead()
+        if now >= self._next_claim_s:
+            self._next_claim_s = now + self._stream.claim_idle_ms / 2000
+            pipeline = self._redis.pipeline(transaction=False)
+            for name in self._topics:
+                pipeline.xautoclaim(name, self._group, self._consumer, self._stream.claim_idle_ms, count=_MAX_BATCH)
+            for name, answer in zip(self._topics, await pipeline.execute(), strict=True):
+                found += self._claimed(name, answer[1])
         return found
+
+    async def _claim_of_the_dead(self) -> list[Delivery | Lagged]:
+        pipeline = self._redis.pipeline(transaction=False)
+        for name in self._topics:
+            pipeline.xpending(name, self._group)
+        held = [
+            (name, consumer["name"].decode())
+            for name, pending in zip(self._topics, await pipeline.execute(), strict=True)
+            for consumer in pending["consumers"]
+        ]
+        others = sorted({consumer for _, consumer in held} - {self._consumer})
+        if not others:
+            return []
+        lives = await self._redis.mget([self._life_of(consumer) for consumer in others])
+        dead = {consumer for consumer, life in zip(others, lives, strict=True) if life is None}
+        found: list[Delivery | Lagged] = []
+        for name, consumer in held:
+            if consumer in dead:
+                found += await self._claim_from(name, consumer)
+        return found
+
+    async def _claim_from(self, name: bytes, consumer: str) -> list[Delivery]:
+        # Whoever claims them first makes them young again: nobody else gets them.
+        pending = await self._redis.xpending_range(
+            name, self._group, "-", "+", _MAX_BATCH, consumername=consumer, idle=self._stream.silent_ms
+        )
+        if not pending:
+            return []
+        ids: list[Any] = [one["message_id"] for one in pending]
+        claimed: Any = await self._redis.xclaim(name, self._group, self._consumer, self._stream.silent_ms, ids)
+        return self._claimed(name, claimed)
+
+    def _claimed(self, name: bytes, entries: Sequence[tuple[bytes, Any]]) -> list[Delivery]:
+        """Of those that are still there."""
+        return self._deliveries(name, [(entry_id, fields) for entry_id, fields in entries if fields])
 
     def _deliveries(self, name: bytes, entries: Sequence[tuple[bytes, Any]]) -> list[Delivery]:
         if not entries:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import AsyncIterator, Callable
 
 import pytest
@@ -270,6 +271,38 @@ async def test_restarted_redis_shows_as_lagged_and_reading_goes_on(redis_url: st
             await asyncio.sleep(0.02)
     await stream.close()
     await asyncio.gather(task, working)
+
+
+_MEMBER = """
+import asyncio, sys
+from services.kit.streams_redis import RedisStream
+
+async def main():
+    member = await RedisStream(sys.argv[1], silent_ms=600).join("workers", "dying", ["t"])
+    print("joined", flush=True)
+    async for delivery in member:
+        print(len(delivery.entries), flush=True)
+
+asyncio.run(main())
+"""
+
+
+async def test_work_of_a_process_that_was_killed_is_taken_up_at_once_that_of_a_slow_one_is_not(redis_url: str) -> None:
+    stream = RedisStream(redis_url, silent_ms=600)
+    dying = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", _MEMBER, redis_url, stdout=asyncio.subprocess.PIPE
+    )
+    assert dying.stdout is not None
+    assert await asyncio.wait_for(dying.stdout.readline(), 30) == b"joined\n"
+    await stream.publish("t", items(1, 3))
+    assert await asyncio.wait_for(dying.stdout.readline(), 10) == b"3\n"
+    heir = await stream.join("workers", "heir", ["t"])
+    with pytest.raises(TimeoutError):
+        await take(heir, limit_s=2)
+    dying.kill()
+    await dying.wait()
+    assert [entry.seq for entry in (await take(heir)).entries] == [1, 2, 3]
+    await stream.close()
 
 
 async def test_subscribing_while_redis_is_away(redis_url: str, redis_server: RedisServer) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import random
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 
 import pytest
@@ -175,6 +175,37 @@ async def test_a_replica_that_dies_is_replaced_by_the_other(site: LiveSite) -> N
         for name in local.replicas:
             await local.ready(name)
         await people.grown()
+
+
+async def test_turns_that_a_dead_replica_of_the_bots_had_are_taken_up_within_seconds(site: LiveSite) -> None:
+    """Also where neither the table service asks anew nor anybody looks at its list: the survivor takes over what the
+    event stream had given to the dead one."""
+    local = _local(site)
+    alone = {
+        "table": {"MAGNATE_TABLE_BOT_ANSWER_MS": "600000"},
+        "bots": {"MAGNATE_BOTS_RELIST_MS": "3600000", "MAGNATE_BOTS_THINK_MS": "300"},
+    }
+    try:
+        await _restarted(local, alone)
+        async with AsyncExitStack() as tables:
+            games = [await tables.enter_async_context(company(site, players=0, bots=2, watchers=1)) for _ in range(6)]
+            local.process("bots-1").kill()
+            async with asyncio.timeout(12):
+                for game in games:
+                    await game.grown(3)
+    finally:
+        await _restarted(local, {service: {} for service in alone})
+
+
+async def _restarted(local: LocalSite, changes: Mapping[str, Mapping[str, str]]) -> None:
+    """Ends the replicas of these services and starts them with these settings; returns when they serve."""
+    replicas = [replica for replica in local.replicas.values() if replica.service in changes]
+    for replica in replicas:
+        await asyncio.to_thread(replica.process.end)
+        local.launch(replica.name, **changes[replica.service])
+    for replica in replicas:
+        await local.ready(replica.name)
+    await local.reachable()
 
 
 async def test_redis_may_lose_everything_and_stay_away(site: LiveSite) -> None:

@@ -162,3 +162,33 @@ async def test_a_table_that_does_not_hear_the_clock_refuses_its_probe(tables: Ta
     assert (raised.value.code, raised.value.reason) == (grpc.StatusCode.UNAVAILABLE, "unreachable")
     await tables.settle()
     assert tables.heard == []
+
+
+async def test_an_update_counts_as_published_when_its_bots_have_been_asked_too(store_url: str) -> None:
+    """IND-BOT-09: a replica that dies between the two leaves a game that the next one looks at."""
+    tables = await open_tables(store_url, publishing=False)
+    outbox = tables.application.outbox
+    # Three messages of its lobby come before the update, which is the last of the 256 that go out together.
+    for number in range(256 - 4):
+        outbox.probe_committed(str(number))
+    table_id, _ = await tables.running_bots()
+    publish = tables.stream.publish
+
+    async def fail_turns(topic: str, items: Sequence[tuple[str, int, bytes]]) -> None:
+        if any(key.endswith(":bot") for key, _, _ in items):
+            raise ServiceError(grpc.StatusCode.UNAVAILABLE, "EVENT_STREAM_DOWN", "gone")
+        await publish(topic, items)
+
+    tables.stream.publish = fail_turns  # type: ignore[method-assign]
+    await tables.listen()
+    tables.tasks.append(asyncio.create_task(outbox.run()))
+    await tables.settle()
+    await outbox.write_marks()
+    games = await tables.store.unpublished(tables.clock.unix + 1, 10)
+    assert _heard(tables, table_id) == await _log(tables, table_id)
+    assert [(game.table_id, game.published_seq) for game in games] == [(table_id, 0)]
+    tables.stream.publish = publish  # type: ignore[method-assign]
+    await asyncio.sleep(0.3)
+    await outbox.write_marks()
+    assert await tables.store.unpublished(tables.clock.unix + 1, 10) == []
+    await tables.close()

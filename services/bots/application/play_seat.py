@@ -127,7 +127,8 @@ class PlaySeat:
             except ServiceError as error:
                 if error.code not in _PASSING or not left:
                     raise
-            await asyncio.sleep(backoff_s * random.uniform(0.5, 1.0))
+                wanted_s = (error.retry_after_ms or 0) / 1000
+            await asyncio.sleep(max(wanted_s, backoff_s * random.uniform(0.5, 1.0)))
             backoff_s = min(backoff_s * 2, _LAST_BACKOFF_S)
 
 

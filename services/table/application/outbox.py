@@ -72,14 +72,15 @@ class Outbox:
             self._behind.add(key)
             return
         payload = table_pb2.StreamMessage(update=update, history_id=self._store.history_id).SerializeToString()
-        self._push(Message(key.shard, key.table_id, last_seq, payload), key)
-        for turn in turns:
-            self.bot_asked(turn)
+        # The last of what belongs together carries the mark: whoever finds it has nothing to ask again.
+        self._push(Message(key.shard, key.table_id, last_seq, payload), None if turns else key)
+        for number, turn in enumerate(turns, start=1):
+            self.bot_asked(turn, key if number == len(turns) else None)
 
-    def bot_asked(self, turn: table_pb2.BotTurn) -> None:
-        """A bot is asked, or asked again."""
+    def bot_asked(self, turn: table_pb2.BotTurn, marks: TableKey | None = None) -> None:
+        """A bot is asked, or asked again. With it on the event stream, all up to it is there of the table `marks`."""
         payload = table_pb2.StreamMessage(bot_turn=turn).SerializeToString()
-        self._push(Message(turn.shard, turn.table_id + _BOT_SUFFIX, turn.seq, payload))
+        self._push(Message(turn.shard, turn.table_id + _BOT_SUFFIX, turn.seq, payload), marks)
 
     def table_changed(self, table: Table) -> None:
         """A table has changed outside its game."""
