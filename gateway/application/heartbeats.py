@@ -9,7 +9,7 @@ from magnate.gateway.v1 import gateway_service_pb2 as pb
 
 from gateway.application.frames import Frame, heartbeat_frame
 from gateway.application.hub import Hub
-from gateway.application.play_time import SHARDS, PlayTimes
+from gateway.application.play_time import SHARDS, PlayTimes, Standing
 from gateway.application.watch import Watch
 
 _SLOTS = 10
@@ -26,7 +26,7 @@ class Heartbeats:
     def __init__(self, hub: Hub, play_times: PlayTimes) -> None:
         self._hub = hub
         self._play_times = play_times
-        self._told: dict[int, tuple[bool, int, str]] = {}
+        self._told: list[Standing | None] = [None] * SHARDS
 
     async def run(self) -> None:
         """Goes on for ever."""
@@ -68,16 +68,12 @@ class Heartbeats:
 
     def _changed(self) -> set[int]:
         """The shards of which there is something to tell since the last look."""
-        changed = set()
-        for shard in range(SHARDS):
-            reading = self._play_times.at(shard)
-            if reading is None:
-                continue
-            hold_id = reading.hold.hold_id if reading.hold is not None else ""
-            state = (reading.running, reading.standstill, hold_id)
-            if self._told.setdefault(shard, state) != state:
-                self._told[shard] = state
-                changed.add(shard)
+        standings = self._play_times.standings()
+        if standings == self._told:
+            return set()
+        pairs = enumerate(zip(self._told, standings, strict=True))
+        changed = {shard for shard, (told, now) in pairs if told is not None and now != told}
+        self._told = standings
         return changed
 
     def _shards_of(self, watch: Watch) -> set[int]:

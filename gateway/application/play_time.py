@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from magnate.clock.v1 import clock_service_pb2 as clock_pb
 from magnate.gateway.v1 import gateway_service_pb2 as pb
@@ -55,37 +56,77 @@ class Reading:
         )
 
 
+class Standing(NamedTuple):
+    """Whether play time of a shard is advancing and if not why, and the hold that lasts or is announced."""
+
+    running: bool
+    cause: clock_pb.OutageCause.ValueType
+    hold_id: str | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Heard:
+    """What the clock said of some shards, at a monotonic moment of our own."""
+
+    play_time: clock_pb.PlayTime
+    at_s: float
+
+    @property
+    def good_ms(self) -> int:
+        """So long it is shown on."""
+        return self.play_time.valid_for_ms + _PATIENCE_MS
+
+    def age_ms(self, now_s: float) -> float:
+        return max(0.0, now_s - self.at_s) * 1000
+
+    def says(self, other: clock_pb.PlayTime) -> bool:
+        """Whether the other shard of the same message is told the same."""
+        said = self.play_time
+        return (
+            said.play_time_ms == other.play_time_ms
+            and said.epoch == other.epoch
+            and said.running == other.running
+            and said.valid_for_ms == other.valid_for_ms
+            and said.given_back_ms == other.given_back_ms
+            and said.cause == other.cause
+            and not (said.HasField("hold") or other.HasField("hold"))
+        )
+
+    def standing(self, now_s: float) -> Standing:
+        said, age_ms = self.play_time, self.age_ms(now_s)
+        running = said.running and age_ms <= self.good_ms
+        cause = said.cause
+        if said.running:
+            cause = clock_pb.OUTAGE_CAUSE_UNSPECIFIED if running else clock_pb.OUTAGE_CAUSE_CLOCK_AWAY
+        lasts = said.HasField("hold") and said.hold.ends_in_ms > int(age_ms)
+        return Standing(running, cause, said.hold.hold_id if lasts else None)
+
+
 class _Shard:
     """One shard as clients are told of it: play time never falls, and never runs faster than real time but to make up
     for a reading that was long in coming."""
 
-    __slots__ = ("_heard", "_heard_s", "_shown_ms", "_shown_s")
+    __slots__ = ("_shown_ms", "_shown_s", "heard")
 
     def __init__(self) -> None:
-        self._heard: clock_pb.PlayTime | None = None
-        self._heard_s = 0.0
+        self.heard: _Heard | None = None
         self._shown_ms = -1.0
         self._shown_s = 0.0
 
-    def hear(self, play_time: clock_pb.PlayTime, now_s: float) -> None:
-        if self._heard is None or play_time.epoch >= self._heard.epoch:
-            self._heard, self._heard_s = play_time, now_s
+    def hear(self, heard: _Heard) -> None:
+        if self.heard is None or heard.play_time.epoch >= self.heard.play_time.epoch:
+            self.heard = heard
 
     def at(self, now_s: float) -> Reading | None:
-        heard = self._heard
+        heard = self.heard
         if heard is None:
             return None
-        age_ms = max(0.0, now_s - self._heard_s) * 1000
-        good_ms = heard.valid_for_ms + _PATIENCE_MS
-        running = heard.running and age_ms <= good_ms
-        meant_ms = float(heard.play_time_ms)
-        if heard.running and heard.valid_for_ms:
-            meant_ms += min(age_ms, good_ms)
-        cause = heard.cause
-        if heard.running:
-            cause = clock_pb.OUTAGE_CAUSE_UNSPECIFIED if running else clock_pb.OUTAGE_CAUSE_CLOCK_AWAY
-        hold = _aged(heard.hold, int(age_ms)) if heard.HasField("hold") else None
-        return Reading(int(self._show(meant_ms, now_s)), running, heard.given_back_ms, cause, hold)
+        said, age_ms, standing = heard.play_time, heard.age_ms(now_s), heard.standing(now_s)
+        meant_ms = float(said.play_time_ms)
+        if said.running and said.valid_for_ms:
+            meant_ms += min(age_ms, heard.good_ms)
+        hold = _aged(said.hold, int(age_ms)) if standing.hold_id is not None else None
+        return Reading(int(self._show(meant_ms, now_s)), standing.running, said.given_back_ms, standing.cause, hold)
 
     def _show(self, meant_ms: float, now_s: float) -> float:
         if self._shown_ms < 0:
@@ -98,10 +139,8 @@ class _Shard:
         return self._shown_ms
 
 
-def _aged(hold: clock_pb.Hold, age_ms: int) -> clock_pb.Hold | None:
-    """The same, heard so long ago; None once it is over."""
-    if hold.ends_in_ms <= age_ms:
-        return None
+def _aged(hold: clock_pb.Hold, age_ms: int) -> clock_pb.Hold:
+    """The same, heard so long ago."""
     return clock_pb.Hold(
         hold_id=hold.hold_id,
         reason=hold.reason,
@@ -123,13 +162,26 @@ class PlayTimes:
         """The reading of a shard; None when the clock has not been heard yet."""
         return self._shards[shard].at(self._now_s())
 
+    def standings(self) -> list[Standing | None]:
+        """How all shards stand, by number. Cheap, for most shards are told the same."""
+        now_s = self._now_s()
+        found: dict[_Heard | None, Standing | None] = {None: None}
+        for shard in self._shards:
+            heard = shard.heard
+            if heard is not None and heard not in found:
+                found[heard] = heard.standing(now_s)
+        return [found[shard.heard] for shard in self._shards]
+
     def hear(self, message: clock_pb.WatchPlayTimeResponse) -> None:
         """Takes the readings of one replica in; one of a lower epoch than the last is void."""
         now_s = self._now_s()
+        heard: _Heard | None = None
         for play_time in message.play_times:
             number = play_time.shard
+            if heard is None or not heard.says(play_time):
+                heard = _Heard(play_time, now_s)
             for shard in self._shards if message.same_for_all else self._shards[number : number + 1]:
-                shard.hear(play_time, now_s)
+                shard.hear(heard)
 
     async def follow(self, clocks: Replicas[ClockCalls]) -> None:
         """Listens to the clock for ever, through its absences."""

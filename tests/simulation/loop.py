@@ -11,7 +11,7 @@ import contextvars
 import heapq
 from asyncio import base_events, events
 from collections import deque
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -20,7 +20,6 @@ FIRST_S = 1_000.0
 _WALL_MS = 1_700_000_000_000
 _SHORTEST_S = 1e-9
 _LAST_TRIES = 10
-_MANY = 50
 _LAST_S = 5.0
 
 
@@ -37,7 +36,7 @@ class Process:
         self.wall_step_ms = 0
         self.is_frozen = False
         self.is_dead = False
-        self.parked: list[asyncio.Handle] = []
+        self.parked: list[Handle] = []
         self.context = contextvars.Context()
         self.context.run(CURRENT.set, self)
 
@@ -49,6 +48,40 @@ class Process:
 CURRENT: contextvars.ContextVar[Process | None] = contextvars.ContextVar("process", default=None)
 
 
+class Handle:
+    """What is to be called, and by which process. Does what asyncio's handles do, at half the cost: a schedule has some
+    20,000 of them."""
+
+    __slots__ = ("args", "callback", "context", "is_cancelled", "loop", "process")
+
+    def __init__(
+        self,
+        loop: VirtualLoop,
+        callback: Callable[..., object],
+        args: Sequence[Any],
+        context: contextvars.Context | None,
+    ) -> None:
+        self.loop = loop
+        self.callback = callback
+        self.args = args
+        self.context = contextvars.copy_context() if context is None else context
+        self.process: Process | None = self.context.get(CURRENT)
+        self.is_cancelled = False
+
+    def cancel(self) -> None:
+        """It is passed over when its turn comes."""
+        self.is_cancelled = True
+
+    def run(self) -> None:
+        """Calls it."""
+        try:
+            self.context.run(self.callback, *self.args)
+        except (SystemExit, KeyboardInterrupt):
+            raise
+        except BaseException as error:
+            self.loop.call_exception_handler({"message": f"{self.callback!r} failed", "exception": error})
+
+
 class VirtualLoop(base_events.BaseEventLoop):
     """Starts at second 1,000. `now_s` is the world's time, `time()` that of the process that asks."""
 
@@ -57,11 +90,12 @@ class VirtualLoop(base_events.BaseEventLoop):
         self.now_s = FIRST_S
         self.failures: list[str] = []
         self.trace: list[str] = []
-        self._ready: deque[asyncio.Handle] = deque()
-        self._scheduled: list[asyncio.TimerHandle] = []
+        self._ready: deque[Handle] = deque()
+        # By the world's time at which they are due, and the order in which they came.
+        self._scheduled: list[tuple[float, int, Handle]] = []
         self._stopping = False
-        self._cancelled = 0
-        self._graves: list[asyncio.Handle] = []
+        self._count = 0
+        self._graves: list[Handle] = []
         self._mourned: list[set[asyncio.Task[Any]]] = []
         self.set_exception_handler(self._failed)
 
@@ -80,24 +114,32 @@ class VirtualLoop(base_events.BaseEventLoop):
         process = CURRENT.get()
         return _WALL_MS + int(self.now_s * 1000) + (0 if process is None else process.wall_step_ms)
 
+    def call_soon(  # type: ignore[override]
+        self, callback: Callable[..., object], *args: Any, context: contextvars.Context | None = None
+    ) -> Handle:
+        handle = Handle(self, callback, args, context)
+        self._ready.append(handle)
+        return handle
+
+    call_soon_threadsafe = call_soon  # type: ignore[assignment]
+
     def call_later(  # type: ignore[override]
         self, delay: float, callback: Callable[..., object], *args: Any, context: contextvars.Context | None = None
-    ) -> asyncio.TimerHandle:
-        return self._schedule(self.now_s + delay, callback, args, context)
+    ) -> Handle:
+        return self._schedule(self.now_s + delay, Handle(self, callback, args, context))
 
     def call_at(  # type: ignore[override]
         self, when: float, callback: Callable[..., object], *args: Any, context: contextvars.Context | None = None
-    ) -> asyncio.TimerHandle:
+    ) -> Handle:
         process = CURRENT.get()
-        return self._schedule(when + (process.lag_s if process is not None else 0.0), callback, args, context)
+        due_s = when if process is None else when + process.lag_s
+        return self._schedule(due_s, Handle(self, callback, args, context))
 
-    def _schedule(
-        self, when: float, callback: Callable[..., object], args: Any, context: contextvars.Context | None
-    ) -> asyncio.TimerHandle:
+    def _schedule(self, due_s: float, handle: Handle) -> Handle:
+        self._count += 1
         # A timer that is due at once still comes after what is ready now.
-        timer = asyncio.TimerHandle(max(when, self.now_s + _SHORTEST_S), callback, args, self, context)
-        heapq.heappush(self._scheduled, timer)
-        return timer
+        heapq.heappush(self._scheduled, (max(due_s, self.now_s + _SHORTEST_S), self._count, handle))
+        return handle
 
     # ---- processes --------------------------------------------------------------------------------------------
 
@@ -115,9 +157,10 @@ class VirtualLoop(base_events.BaseEventLoop):
         process.is_frozen = False
         if slept_s:
             process.lag_s += slept_s
-            for timer in self._scheduled:
-                if _process_of(timer) is process:
-                    timer._when += slept_s  # type: ignore[attr-defined]
+            self._scheduled[:] = [
+                (due_s + slept_s if handle.process is process else due_s, number, handle)
+                for due_s, number, handle in self._scheduled
+            ]
             heapq.heapify(self._scheduled)
         self._ready.extend(process.parked)
         process.parked.clear()
@@ -154,42 +197,38 @@ class VirtualLoop(base_events.BaseEventLoop):
     # ---- running ----------------------------------------------------------------------------------------------
 
     def _run_once(self) -> None:
+        """Not once but until it is to stop: what asyncio does between two rounds is nothing here."""
         ready, scheduled = self._ready, self._scheduled
-        if not ready and not self._stopping:
-            while scheduled and scheduled[0].cancelled():
-                heapq.heappop(scheduled)
-            if not scheduled:
-                raise RuntimeError("nothing will ever happen: all tasks wait for each other")
-            self.now_s = max(self.now_s, scheduled[0].when())
-        while scheduled and scheduled[0].when() <= self.now_s:
-            ready.append(heapq.heappop(scheduled))
-        for _ in range(len(ready)):
-            handle = ready.popleft()
-            if handle.cancelled():
-                continue
-            process = _process_of(handle)
-            if process is None or process.runs:
-                handle._run()
-            elif process.is_frozen:
-                process.parked.append(handle)
-            else:
-                self._graves.append(handle)
+        while True:
+            if not ready and not self._stopping:
+                self._jump()
+            while scheduled and scheduled[0][0] <= self.now_s:
+                ready.append(heapq.heappop(scheduled)[2])
+            for _ in range(len(ready)):
+                handle = ready.popleft()
+                process = handle.process
+                if handle.is_cancelled:
+                    continue
+                if process is None or not (process.is_frozen or process.is_dead):
+                    handle.run()
+                elif process.is_frozen:
+                    process.parked.append(handle)
+                else:
+                    self._graves.append(handle)
+            if self._stopping:
+                return
+
+    def _jump(self) -> None:
+        """To the time of the next timer."""
+        scheduled = self._scheduled
+        while scheduled and scheduled[0][2].is_cancelled:
+            heapq.heappop(scheduled)
+        if not scheduled:
+            raise RuntimeError("nothing will ever happen: all tasks wait for each other")
+        self.now_s = max(self.now_s, scheduled[0][0])
 
     def run_in_executor(self, executor: Any, func: Callable[..., Any], *args: Any) -> Any:  # type: ignore[override]
         raise RuntimeError("a simulation has no threads")
-
-    def call_soon_threadsafe(  # type: ignore[override]
-        self, callback: Callable[..., object], *args: Any, context: contextvars.Context | None = None
-    ) -> asyncio.Handle:
-        return self.call_soon(callback, *args, context=context)
-
-    def _timer_handle_cancelled(self, handle: asyncio.TimerHandle) -> None:
-        """It is passed over when its time comes, or goes with the others when they are many."""
-        self._cancelled += 1
-        if self._cancelled > _MANY and 2 * self._cancelled > len(self._scheduled):
-            self._scheduled[:] = [timer for timer in self._scheduled if not timer.cancelled()]
-            heapq.heapify(self._scheduled)
-            self._cancelled = 0
 
     def _process_events(self, event_list: object) -> None:
         """There are none."""
@@ -204,11 +243,6 @@ class VirtualLoop(base_events.BaseEventLoop):
 
 # The context of what belongs to no process: the network, the store's server, the people.
 NOBODY = contextvars.Context()
-
-
-def _process_of(handle: asyncio.Handle) -> Process | None:
-    process: Process | None = handle._context.get(CURRENT)  # type: ignore[attr-defined]
-    return process
 
 
 def world_loop() -> VirtualLoop:

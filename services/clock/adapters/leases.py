@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import sqlalchemy as sa
 
@@ -23,30 +24,73 @@ from services.clock.domain.shards import SHARDS
 _ABOVE_BEFORE = 1_000
 _FORGOTTEN_MS = 600_000
 _STEP_MS = 1_000
-_GIVEN = {
+# What is given for each band of shards, and of them for each shard.
+_BAND = {
     "postgresql": """
-        (SELECT CAST(each.shard AS int) AS shard, band.*
-         FROM jsonb_to_recordset(CAST(:given AS jsonb)) AS band(
-                shards jsonb, epoch bigint, play_time_ms bigint, given_back_ms bigint, saved_at_ms bigint, cause text),
-              jsonb_array_elements_text(band.shards) AS each(shard)) AS given
+        SELECT * FROM jsonb_to_recordset(CAST(:given AS jsonb)) AS band(
+            shards jsonb, epoch bigint, play_time_ms bigint, given_back_ms bigint, saved_at_ms bigint, cause text)
     """,
     "sqlite": """
-        (SELECT each.value AS shard, json_extract(band.value, '$.epoch') AS epoch,
-                json_extract(band.value, '$.play_time_ms') AS play_time_ms,
-                json_extract(band.value, '$.given_back_ms') AS given_back_ms,
-                json_extract(band.value, '$.saved_at_ms') AS saved_at_ms,
-                json_extract(band.value, '$.cause') AS cause
-         FROM json_each(:given) AS band, json_each(band.value, '$.shards') AS each) AS given
+        SELECT json_extract(value, '$.shards') AS shards, json_extract(value, '$.epoch') AS epoch,
+            json_extract(value, '$.play_time_ms') AS play_time_ms,
+            json_extract(value, '$.given_back_ms') AS given_back_ms,
+            json_extract(value, '$.saved_at_ms') AS saved_at_ms, json_extract(value, '$.cause') AS cause
+        FROM json_each(:given)
     """,
 }
+_EACH = {
+    "postgresql": "SELECT CAST(each.shard AS int) AS shard, band.* "
+    "FROM band, jsonb_array_elements_text(band.shards) AS each(shard)",
+    "sqlite": "SELECT each.value AS shard, band.* FROM band, json_each(band.shards) AS each",
+}
 _SAVE = """
+    WITH band AS MATERIALIZED ({band})
     UPDATE clock_shards
     SET holder = :holder, lease_until_ms = :lease_until_ms, play_time_ms = given.play_time_ms,
         given_back_ms = given.given_back_ms, saved_at_ms = given.saved_at_ms, cause = given.cause
-    FROM {given}
+    FROM ({each}) AS given
     WHERE clock_shards.shard = given.shard AND clock_shards.epoch = given.epoch AND clock_shards.holder = :replica
     RETURNING clock_shards.shard
 """
+# Each replica runs these several times a second: they are built once.
+_ME, _NOW = sa.bindparam("me", type_=sa.String), sa.bindparam("now", type_=sa.BigInteger)
+_LEASE_MS, _JOIN_MS = sa.bindparam("lease_ms", type_=sa.BigInteger), sa.bindparam("join_ms", type_=sa.BigInteger)
+_SIGN = sa.update(replicas).where(replicas.c.replica == _ME).values(seen_at_ms=_NOW)
+_OTHERS = sa.select(sa.func.count()).where(
+    replicas.c.replica != _ME,
+    replicas.c.seen_at_ms.between(_NOW - _LEASE_MS + 1, _NOW + _LEASE_MS),
+    sa.or_(replicas.c.joins_at_ms <= _NOW, replicas.c.joins_at_ms > _NOW + _JOIN_MS),
+)
+_NEVER_HELD = shards.c.epoch == 0
+_COUNT_NEVER_HELD = sa.select(sa.func.count()).where(_NEVER_HELD)
+
+
+def _taking(*, with_expired: bool) -> sa.Executable:
+    """Takes up to `wanted` free shards that are not among `held`."""
+    held = sa.bindparam("held", type_=sa.SmallInteger, expanding=True)
+    free = sa.or_(
+        shards.c.holder == "",
+        # Taken, but the answer was lost; or by the process of this name before.
+        sa.and_(shards.c.holder == _ME, shards.c.shard.not_in(held)),
+    )
+    if with_expired:
+        free = sa.or_(free, sa.not_(shards.c.lease_until_ms.between(_NOW + 1, _NOW + 2 * _LEASE_MS)))
+    chosen = (
+        sa.select(shards.c.shard)
+        .where(free, shards.c.shard.not_in(held))
+        .order_by(shards.c.shard)
+        .limit(sa.bindparam("wanted", type_=sa.Integer))
+        .with_for_update(skip_locked=True)
+    )
+    return (
+        sa.update(shards)
+        .where(shards.c.shard.in_(chosen))
+        .values(holder=_ME, epoch=shards.c.epoch + 1, lease_until_ms=_NOW + _LEASE_MS)
+        .returning(*shards.c)
+    )
+
+
+_TAKE = {with_expired: _taking(with_expired=with_expired) for with_expired in (False, True)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,9 +135,7 @@ def leave(connection: sa.Connection, replica: Replica) -> None:
 
 
 def _sign(connection: sa.Connection, replica: Replica, now: int) -> None:
-    me = replicas.c.replica == replica.name
-    signed = connection.execute(sa.update(replicas).where(me).values(seen_at_ms=now))
-    if signed.rowcount == 0:
+    if connection.execute(_SIGN, {"me": replica.name, "now": now}).rowcount == 0:
         joins = now + replica.terms.join_ms
         connection.execute(sa.insert(replicas).values(replica=replica.name, seen_at_ms=now, joins_at_ms=joins))
         connection.execute(sa.delete(replicas).where(replicas.c.seen_at_ms < now - _FORGOTTEN_MS))
@@ -101,18 +143,12 @@ def _sign(connection: sa.Connection, replica: Replica, now: int) -> None:
 
 def _counted(connection: sa.Connection, replica: Replica, now: int) -> int:
     """Replicas that share the shards, this one included."""
-    lease_ms, join_ms = replica.terms.lease_ms, replica.terms.join_ms
-    others = sa.select(sa.func.count()).where(
-        replicas.c.replica != replica.name,
-        replicas.c.seen_at_ms.between(now - lease_ms + 1, now + lease_ms),
-        sa.or_(replicas.c.joins_at_ms <= now, replicas.c.joins_at_ms > now + join_ms),
-    )
-    return 1 + connection.execute(others).scalar_one()
+    terms = {"lease_ms": replica.terms.lease_ms, "join_ms": replica.terms.join_ms}
+    return 1 + connection.execute(_OTHERS, {"me": replica.name, "now": now, **terms}).scalar_one()
 
 
 def _go_on_from_before(connection: sa.Connection) -> None:
-    never_held = shards.c.epoch == 0
-    if connection.execute(sa.select(sa.func.count()).where(never_held)).scalar_one() < SHARDS:
+    if connection.execute(_COUNT_NEVER_HELD).scalar_one() < SHARDS:
         return
     # Raised first: who still writes under the epoch before finds that it is over.
     raised = sa.update(play_time).where(play_time.c.epoch > 0).values(epoch=play_time.c.epoch + 1)
@@ -120,7 +156,7 @@ def _go_on_from_before(connection: sa.Connection) -> None:
     if before is not None:
         connection.execute(
             sa.update(shards)
-            .where(never_held)
+            .where(_NEVER_HELD)
             .values(
                 epoch=before.epoch + _ABOVE_BEFORE,
                 play_time_ms=before.play_time_ms,
@@ -133,27 +169,8 @@ def _go_on_from_before(connection: sa.Connection) -> None:
 def _take(
     connection: sa.Connection, replica: Replica, held: Collection[int], wanted: int, now: int, *, with_expired: bool
 ) -> list[Taken]:
-    lease_ms = replica.terms.lease_ms
-    free = sa.or_(
-        shards.c.holder == "",
-        # Taken, but the answer was lost; or by the process of this name before.
-        sa.and_(shards.c.holder == replica.name, shards.c.shard.not_in(held)),
-    )
-    if with_expired:
-        free = sa.or_(free, sa.not_(shards.c.lease_until_ms.between(now + 1, now + 2 * lease_ms)))
-    chosen = (
-        sa.select(shards.c.shard)
-        .where(free, shards.c.shard.not_in(held))
-        .order_by(shards.c.shard)
-        .limit(wanted)
-        .with_for_update(skip_locked=True)
-    )
-    rows = connection.execute(
-        sa.update(shards)
-        .where(shards.c.shard.in_(chosen))
-        .values(holder=replica.name, epoch=shards.c.epoch + 1, lease_until_ms=now + lease_ms)
-        .returning(*shards.c)
-    )
+    values = {"me": replica.name, "now": now, "lease_ms": replica.terms.lease_ms, "held": tuple(held), "wanted": wanted}
+    rows = connection.execute(_TAKE[with_expired], values)
     found: dict[tuple[int, Start], list[int]] = {}
     for row in rows:
         start = Start(
@@ -174,10 +191,14 @@ def _write(
     holder: str,
     lease_until_ms: int,
 ) -> frozenset[int]:
-    statement = sa.text(_SAVE.format(given=_GIVEN[connection.dialect.name]))
     given = json.dumps([_row(item, now) for item in kept])
     values = {"holder": holder, "replica": replica.name, "lease_until_ms": lease_until_ms, "given": given}
-    return frozenset(row.shard for row in connection.execute(statement, values))
+    return frozenset(connection.execute(_saving(connection.dialect.name), values).scalars())
+
+
+@lru_cache(maxsize=len(_BAND))
+def _saving(dialect: str) -> sa.TextClause:
+    return sa.text(_SAVE.format(band=_BAND[dialect], each=_EACH[dialect]))
 
 
 def _row(kept: Kept, now: int) -> dict[str, object]:

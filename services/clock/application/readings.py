@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
+from typing import Any
 
 from services.clock.application.ports import Hold
 from services.clock.domain.play_time import Reading
@@ -25,30 +26,33 @@ class Readings:
 
     def __init__(self) -> None:
         self._latest: tuple[Told, ...] = ()
-        self._changed = asyncio.Event()
+        # Comes true with the next ones; None while nobody waits.
+        self._next: asyncio.Future[None] | None = None
 
     def publish(self, told: tuple[Told, ...]) -> None:
         """Tells them to all watchers."""
         self._latest = told
-        self._changed.set()
-        self._changed = asyncio.Event()
+        if self._next is not None:
+            self._next.set_result(None)
+            self._next = None
 
     async def watch(self, *, until: asyncio.Event) -> AsyncGenerator[tuple[Told, ...], None]:
         """The newest readings, then every newer ones, until the event is set."""
         seen: tuple[Told, ...] = ()
-        while not until.is_set():
-            latest = self._latest
-            if latest and latest is not seen:
-                seen = latest
-                yield latest
-            else:
-                await _either(self._changed, until)
+        over = asyncio.create_task(until.wait())
+        try:
+            while not until.is_set():
+                latest = self._latest
+                if latest and latest is not seen:
+                    seen = latest
+                    yield latest
+                else:
+                    either: list[asyncio.Future[Any]] = [self._newer(), over]
+                    await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            over.cancel()
 
-
-async def _either(first: asyncio.Event, second: asyncio.Event) -> None:
-    waiting = [asyncio.create_task(first.wait()), asyncio.create_task(second.wait())]
-    try:
-        await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
-    finally:
-        for task in waiting:
-            task.cancel()
+    def _newer(self) -> asyncio.Future[None]:
+        if self._next is None:
+            self._next = asyncio.get_running_loop().create_future()
+        return self._next

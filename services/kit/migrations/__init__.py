@@ -69,10 +69,13 @@ def _upgrade(connection: sa.Connection, versions: Path, version_table: str) -> N
     config.set_main_option("path_separator", "os")
     config.set_main_option("version_locations", str(versions).replace("%", "%%"))
     config.attributes.update(connection=connection, version_table=version_table)
-    known = {script.revision for script in ScriptDirectory.from_config(config).walk_revisions()}
+    scripts = ScriptDirectory.from_config(config)
+    known = {script.revision for script in scripts.walk_revisions()}
     present = MigrationContext.configure(connection, opts={"version_table": version_table}).get_current_revision()
     if present is not None and present not in known:
         _log.warning("schema_is_newer", version_table=version_table, revision=present)
+        return
+    if present is not None and present == scripts.get_current_head():
         return
     if connection.dialect.name == "postgresql":
         connection.execute(sa.text(f"SET LOCAL lock_timeout = {_LOCK_LIMIT_MS}"))

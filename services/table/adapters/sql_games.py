@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import sqlalchemy as sa
@@ -20,12 +21,89 @@ from services.table.application.ports import (
 )
 from services.table.domain.table import Status, Table
 
-# Several of these come each second: the statement is built once.
+# What comes many times a second is built once; `of_shard` and `of_table` name the table.
 _PROBE = (
     sa.update(probes)
     .where(probes.c.shard == sa.bindparam("of_shard"))
     .values(probe_id=sa.bindparam("new_id"), at_ms=sa.bindparam("now_ms"))
 )
+
+
+def _of(of: sa.Table) -> sa.ColumnElement[bool]:
+    return sa.and_(of.c.shard == sa.bindparam("of_shard"), of.c.table_id == sa.bindparam("of_table"))
+
+
+_SEQ = sa.bindparam("seq", type_=sa.BigInteger)
+_GAME = sa.select(games.c.last_seq, games.c.is_over).where(_of(games))
+_LOGGED = sa.select(game_log.c.digest, game_log.c.first_seq, game_log.c.last_seq).where(
+    _of(game_log), game_log.c.command_id == sa.bindparam("command_id")
+)
+_UPDATE = sa.select(game_log.c.update_bytes).where(_of(game_log), game_log.c.last_seq == _SEQ)
+_SINCE_SNAPSHOT = sa.select(sa.func.count()).where(
+    _of(game_log),
+    game_log.c.last_seq
+    > sa.func.coalesce(sa.select(game_snapshots.c.seq).where(_of(game_snapshots)).scalar_subquery(), 0),
+)
+_SNAPSHOT = sa.select(game_snapshots.c.seq, game_snapshots.c.snapshot).where(_of(game_snapshots))
+_LOG = {
+    with_secrets: sa.select(
+        *(game_log.c.first_seq, game_log.c.last_seq, game_log.c.update_bytes),
+        game_log.c.secrets if with_secrets else sa.literal(b"", sa.LargeBinary).label("secrets"),
+    )
+    .where(_of(game_log), game_log.c.last_seq > sa.bindparam("after_seq", type_=sa.BigInteger))
+    .where(game_log.c.last_seq <= _SEQ)
+    .order_by(game_log.c.last_seq)
+    .limit(sa.bindparam("most", type_=sa.Integer))
+    for with_secrets in (False, True)
+}
+_FREE = (
+    sa.select(games.c.shard, games.c.table_id)
+    .where(sa.tuple_(games.c.shard, games.c.table_id).in_(sa.bindparam("keys", expanding=True)))
+    .with_for_update(skip_locked=True)
+)
+_MARK = (
+    sa.update(games)
+    .where(_of(games), games.c.published_seq < _SEQ)
+    .values(published_seq=_SEQ, is_live=sa.not_(sa.and_(games.c.is_over, games.c.last_seq <= _SEQ)))
+)
+_UNPUBLISHED = (
+    sa.select(games.c.shard, games.c.table_id, games.c.published_seq)
+    .where(games.c.is_live, games.c.last_seq > games.c.published_seq)
+    .where(games.c.changed_at_ms < sa.bindparam("before_ms", type_=sa.BigInteger))
+    .limit(sa.bindparam("most", type_=sa.Integer))
+)
+
+
+@lru_cache(maxsize=8)
+def _page(*, in_shards: bool, quiet: bool, after: bool) -> sa.Select[Any]:
+    """A page of games that last, paused ones too. What belongs to them is looked up row by row: joined, each page would
+    cost as much as all of them."""
+    wanted: list[sa.ColumnElement[bool]] = []
+    if in_shards:
+        wanted.append(games.c.shard.in_(sa.bindparam("shards", expanding=True)))
+    if quiet:
+        wanted += [games.c.has_bots, games.c.changed_at_ms < sa.bindparam("before_ms", type_=sa.BigInteger)]
+    if after:
+        place = sa.bindparam("of_shard", type_=sa.SmallInteger), sa.bindparam("of_table", type_=sa.String)
+        wanted.append(sa.tuple_(games.c.shard, games.c.table_id) > sa.tuple_(*place))
+    page = (
+        sa.select(games.c.shard, games.c.table_id, games.c.last_seq, games.c.has_bots)
+        .where(games.c.is_live, sa.not_(games.c.is_over), *wanted)
+        .order_by(games.c.shard, games.c.table_id)
+        .limit(sa.bindparam("most", type_=sa.Integer))
+        .subquery()
+    )
+    of_table = sa.and_(tables.c.shard == page.c.shard, tables.c.table_id == page.c.table_id)
+    of_log = (game_log.c.shard == page.c.shard, game_log.c.table_id == page.c.table_id)
+    update = sa.select(game_log.c.update_bytes).where(*of_log, game_log.c.last_seq == page.c.last_seq)
+    return sa.select(
+        page,
+        update.scalar_subquery().label("update_bytes"),
+        *(
+            sa.select(column).where(of_table).scalar_subquery().label(column.name)
+            for column in (tables.c.grace_ms, tables.c.held_ms, tables.c.paused_at_ms)
+        ),
+    ).order_by(page.c.shard, page.c.table_id)
 
 
 def start(connection: sa.Connection, table: Table, row: LogRow) -> bool:
@@ -80,14 +158,10 @@ def finish(connection: sa.Connection, row: LogRow) -> bool:
 
 
 def find_command(connection: sa.Connection, key: TableKey, command_id: str) -> tuple[int, LoggedCommand | None]:
-    game = connection.execute(sa.select(games.c.last_seq, games.c.is_over).where(_is_table(games, key))).one_or_none()
+    game = connection.execute(_GAME, _named(key)).one_or_none()
     if game is None:
         return 0, None
-    found = connection.execute(
-        sa.select(game_log.c.digest, game_log.c.first_seq, game_log.c.last_seq).where(
-            _is_table(game_log, key), game_log.c.command_id == command_id
-        )
-    ).one_or_none()
+    found = connection.execute(_LOGGED, {**_named(key), "command_id": command_id}).one_or_none()
     if found is not None:
         return game.last_seq, LoggedCommand(found.digest, found.first_seq, found.last_seq)
     return game.last_seq, sql_archives.find_command(connection, key, command_id) if game.is_over else None
@@ -98,38 +172,23 @@ def load(connection: sa.Connection, key: TableKey) -> Game | None:
     table = sql_tables.load(connection, key)
     if table is None:
         return None
-    last_update = connection.execute(
-        sa.select(game_log.c.update_bytes).where(_is_table(game_log, key), game_log.c.last_seq == table.last_seq)
-    ).scalar()
+    last_update = connection.execute(_UPDATE, {**_named(key), "seq": table.last_seq}).scalar()
     if last_update is None and table.last_seq:
         archived = sql_archives.read(connection, key, table.last_seq - 1, 1)
         return Game(table, archived[-1].update if archived else b"", 0)
-    since = connection.execute(
-        sa.select(sa.func.count()).where(
-            _is_table(game_log, key),
-            game_log.c.last_seq
-            > sa.func.coalesce(
-                sa.select(game_snapshots.c.seq).where(_is_table(game_snapshots, key)).scalar_subquery(), 0
-            ),
-        )
-    ).scalar_one()
+    since = connection.execute(_SINCE_SNAPSHOT, _named(key)).scalar_one()
     return Game(table, last_update or b"", since)
 
 
 def read_log(
     connection: sa.Connection, key: TableKey, after_seq: int, limit: int, with_secrets: bool
 ) -> tuple[list[LoggedUpdate], int]:
-    last_seq = connection.execute(sa.select(games.c.last_seq).where(_is_table(games, key))).scalar() or 0
+    last_seq = connection.execute(_GAME, _named(key)).scalar() or 0
     if after_seq >= last_seq:
         # The number may come from anybody, and be greater than the database can compare with.
         return [], last_seq
-    secrets = game_log.c.secrets if with_secrets else sa.literal(b"", sa.LargeBinary).label("secrets")
-    found = connection.execute(
-        sa.select(game_log.c.first_seq, game_log.c.last_seq, game_log.c.update_bytes, secrets)
-        .where(_is_table(game_log, key), game_log.c.last_seq > after_seq, game_log.c.last_seq <= last_seq)
-        .order_by(game_log.c.last_seq)
-        .limit(limit)
-    ).all()
+    wanted = {**_named(key), "after_seq": after_seq, "seq": last_seq, "most": limit}
+    found = connection.execute(_LOG[with_secrets], wanted).all()
     updates = [LoggedUpdate(row.last_seq, row.update_bytes, row.secrets) for row in found]
     if not found or found[0].first_seq > after_seq + 1:
         # What is archived between the two statements is found by both.
@@ -140,57 +199,33 @@ def read_log(
 
 
 def load_snapshot(connection: sa.Connection, key: TableKey) -> tuple[int, bytes] | None:
-    found = connection.execute(
-        sa.select(game_snapshots.c.seq, game_snapshots.c.snapshot).where(_is_table(game_snapshots, key))
-    ).one_or_none()
+    found = connection.execute(_SNAPSHOT, _named(key)).one_or_none()
     return sql_archives.load_snapshot(connection, key) if found is None else (found.seq, found.snapshot)
 
 
 def list_live(
     connection: sa.Connection, shards: Sequence[int], after: tuple[int, str] | None, limit: int
 ) -> list[LiveGame]:
-    wanted = [games.c.shard.in_(shards)] if shards else []
-    return _live(connection, wanted, after, limit)
+    return _live(connection, {"shards": tuple(shards)} if shards else {}, after, limit)
 
 
 def list_quiet(connection: sa.Connection, before_ms: int, after: tuple[int, str] | None, limit: int) -> list[LiveGame]:
-    return _live(connection, [games.c.has_bots, games.c.changed_at_ms < before_ms], after, limit)
+    return _live(connection, {"before_ms": before_ms}, after, limit)
 
 
 def mark_published(connection: sa.Connection, marks: Sequence[tuple[TableKey, int]]) -> list[tuple[TableKey, int]]:
     """A game that is over leaves the live ones with its last mark. Returns the marks of games that others hold."""
-    key_of = sa.tuple_(games.c.shard, games.c.table_id)
     # A batch of commands holds several rows: waiting for one while holding others would be a deadlock some day.
-    found = connection.execute(
-        sa.select(games.c.shard, games.c.table_id)
-        .where(key_of.in_([(key.shard, key.table_id) for key, _ in marks]))
-        .with_for_update(skip_locked=True)
-    )
+    found = connection.execute(_FREE, {"keys": [(key.shard, key.table_id) for key, _ in marks]})
     free = {TableKey(row.shard, row.table_id) for row in found}
-    statement = (
-        sa.update(games)
-        .where(
-            games.c.shard == sa.bindparam("of_shard"),
-            games.c.table_id == sa.bindparam("of_table"),
-            games.c.published_seq < sa.bindparam("seq", type_=sa.BigInteger),
-        )
-        .values(
-            published_seq=sa.bindparam("seq", type_=sa.BigInteger),
-            is_live=sa.not_(sa.and_(games.c.is_over, games.c.last_seq <= sa.bindparam("seq", type_=sa.BigInteger))),
-        )
-    )
-    taken = [{"of_shard": key.shard, "of_table": key.table_id, "seq": seq} for key, seq in marks if key in free]
+    taken = [{**_named(key), "seq": seq} for key, seq in marks if key in free]
     if taken:
-        connection.execute(statement, taken)
+        connection.execute(_MARK, taken)
     return [mark for mark in marks if mark[0] not in free]
 
 
 def unpublished(connection: sa.Connection, before_ms: int, limit: int) -> list[Unpublished]:
-    found = connection.execute(
-        sa.select(games.c.shard, games.c.table_id, games.c.published_seq)
-        .where(games.c.is_live, games.c.last_seq > games.c.published_seq, games.c.changed_at_ms < before_ms)
-        .limit(limit)
-    )
+    found = connection.execute(_UNPUBLISHED, {"before_ms": before_ms, "most": limit})
     return [Unpublished(row.shard, row.table_id, row.published_seq) for row in found]
 
 
@@ -204,11 +239,13 @@ def ping(connection: sa.Connection) -> None:
 
 
 def _live(
-    connection: sa.Connection, wanted: Sequence[sa.ColumnElement[bool]], after: tuple[int, str] | None, limit: int
+    connection: sa.Connection, wanted: dict[str, Any], after: tuple[int, str] | None, limit: int
 ) -> list[LiveGame]:
     found: list[LiveGame] = []
     while len(found) < limit:
-        page = _live_page(connection, wanted, after, limit - len(found))
+        place = {} if after is None else {"of_shard": after[0], "of_table": after[1]}
+        query = _page(in_shards="shards" in wanted, quiet="before_ms" in wanted, after=bool(place))
+        page = connection.execute(query, {**wanted, **place, "most": limit - len(found)}).all()
         bots = _bot_levels(connection, [(row.shard, row.table_id) for row in page if row.has_bots])
         found += [
             LiveGame(
@@ -228,35 +265,6 @@ def _live(
     return found
 
 
-def _live_page(
-    connection: sa.Connection, wanted: Sequence[sa.ColumnElement[bool]], after: tuple[int, str] | None, limit: int
-) -> Sequence[sa.Row[Any]]:
-    """The next games, paused ones too. What belongs to them is looked up row by row: joined, each page would cost as
-    much as all of them."""
-    place = sa.tuple_(games.c.shard, games.c.table_id)
-    if after is not None:
-        wanted = [*wanted, place > sa.tuple_(sa.literal(after[0], sa.SmallInteger), sa.literal(after[1]))]
-    page = (
-        sa.select(games.c.shard, games.c.table_id, games.c.last_seq, games.c.has_bots)
-        .where(games.c.is_live, sa.not_(games.c.is_over), *wanted)
-        .order_by(games.c.shard, games.c.table_id)
-        .limit(limit)
-        .subquery()
-    )
-    of_table = sa.and_(tables.c.shard == page.c.shard, tables.c.table_id == page.c.table_id)
-    of_log = (game_log.c.shard == page.c.shard, game_log.c.table_id == page.c.table_id)
-    update = sa.select(game_log.c.update_bytes).where(*of_log, game_log.c.last_seq == page.c.last_seq)
-    query = sa.select(
-        page,
-        update.scalar_subquery().label("update_bytes"),
-        *(
-            sa.select(column).where(of_table).scalar_subquery().label(column.name)
-            for column in (tables.c.grace_ms, tables.c.held_ms, tables.c.paused_at_ms)
-        ),
-    ).order_by(page.c.shard, page.c.table_id)
-    return connection.execute(query).all()
-
-
 def _bot_levels(connection: sa.Connection, keys: Sequence[tuple[int, str]]) -> dict[tuple[int, str], dict[int, str]]:
     levels: dict[tuple[int, str], dict[int, str]] = {}
     if keys:
@@ -266,6 +274,10 @@ def _bot_levels(connection: sa.Connection, keys: Sequence[tuple[int, str]]) -> d
         for row in connection.execute(query):
             levels.setdefault((row.shard, row.table_id), {})[row.seat] = row.bot_level
     return levels
+
+
+def _named(key: TableKey) -> dict[str, Any]:
+    return {"of_shard": key.shard, "of_table": key.table_id}
 
 
 def _is_table(of: sa.Table, key: TableKey) -> sa.ColumnElement[bool]:

@@ -22,12 +22,25 @@ _SELECT = (
     .join(games, sa.and_(games.c.shard == tables.c.shard, games.c.table_id == tables.c.table_id))
     .outerjoin(table_stops, sa.and_(table_stops.c.shard == tables.c.shard, table_stops.c.table_id == tables.c.table_id))
 )
-# Built once: these are read for most calls of a client.
+# What comes many times a second is built once.
 _LOAD = _SELECT.where(tables.c.shard == sa.bindparam("of_shard"), tables.c.table_id == sa.bindparam("of_table"))
 _SEATS = (
     sa.select(seats)
     .where(sa.tuple_(seats.c.shard, seats.c.table_id).in_(sa.bindparam("keys", expanding=True)))
     .order_by(seats.c.seat)
+)
+
+_MARK = (
+    sa.update(tables)
+    .where(tables.c.shard == sa.bindparam("of_shard"), tables.c.table_id == sa.bindparam("of_table"))
+    .where(tables.c.published_version < sa.bindparam("version", type_=sa.BigInteger))
+    .values(published_version=sa.bindparam("version", type_=sa.BigInteger))
+)
+_UNPUBLISHED = (
+    _SELECT.where(tables.c.lobby_version > tables.c.published_version)
+    .where(tables.c.changed_at_ms < sa.bindparam("before_ms", type_=sa.BigInteger))
+    .order_by(tables.c.changed_at_ms)
+    .limit(sa.bindparam("most", type_=sa.Integer))
 )
 
 
@@ -147,20 +160,12 @@ def abandoned(connection: sa.Connection, sweep: Sweep, limit: int) -> list[Table
 
 def mark_published(connection: sa.Connection, marks: Sequence[tuple[TableKey, int]]) -> None:
     for key, version in marks:
-        connection.execute(
-            sa.update(tables)
-            .where(_is_table(tables, key), tables.c.published_version < version)
-            .values(published_version=version)
-        )
+        connection.execute(_MARK, {"of_shard": key.shard, "of_table": key.table_id, "version": version})
 
 
 def unpublished(connection: sa.Connection, before_ms: int, limit: int) -> list[Table]:
-    query = (
-        _SELECT.where(tables.c.lobby_version > tables.c.published_version, tables.c.changed_at_ms < before_ms)
-        .order_by(tables.c.changed_at_ms)
-        .limit(limit)
-    )
-    return _with_seats(connection, connection.execute(query).all())
+    found = connection.execute(_UNPUBLISHED, {"before_ms": before_ms, "most": limit})
+    return _with_seats(connection, found.all())
 
 
 def _is_table(of: sa.Table, key: TableKey) -> sa.ColumnElement[bool]:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
+class Reading(NamedTuple):
     """One reading of the clock service; `received_s` is a monotonic moment of our own, in seconds. `held` says why an
     operator lets play time stand still, where he does."""
 
