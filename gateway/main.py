@@ -26,9 +26,9 @@ from gateway.application.ports import ClockCalls, ProbeCall, ProbeWays, SubmitCa
 from gateway.application.presence import Presence
 from gateway.application.probes import Probes
 from gateway.application.reconciling import reconcile_for_ever
-from gateway.domain.admission import Admission
 from gateway.domain.contract_version import CONTRACT_KEY, CONTRACT_VERSION
 from gateway.settings import GatewaySettings
+from services.kit.admission import Admission
 from services.kit.calls import Replicas
 from services.kit.server import Service
 from services.kit.streams import EventStream

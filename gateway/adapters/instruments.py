@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gateway.application.hub import Hub
 from gateway.application.play_time import PlayTimes
-from gateway.domain.admission import Admission
+from services.kit.admission import Admission
 from services.kit.telemetry import Telemetry, observable_value
 
 

@@ -20,8 +20,8 @@ from gateway.application.play_time import PlayTimes
 from gateway.application.ports import Catalogue, SubmitCall, TableCalls
 from gateway.application.probes import Probes
 from gateway.application.translation import translate
-from gateway.domain.admission import Admission
 from gateway.domain.contract_version import CONTRACT_VERSION, OLDEST_CONTRACT_VERSION
+from services.kit.admission import Admission
 from services.kit.calls import Call
 from services.kit.errors import ServiceError
 

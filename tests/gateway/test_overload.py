@@ -10,7 +10,7 @@ import grpc
 from magnate.game.v1 import command_pb2
 from magnate.gateway.v1 import gateway_service_pb2 as pb
 
-from gateway.domain.admission import Admission
+from services.kit.admission import Admission
 from services.kit.errors import ServiceError
 from tests.support.gateways import Client, running_site
 
