@@ -164,15 +164,16 @@ class GatewayHandler:
         if wait_ms:
             self._on_command("overloaded")
             raise refusals.overloaded("the site has too much to do just now", wait_ms)
+        failure: ServiceError | None = None
         try:
             done = await self._submit(wanted)
         except ServiceError as error:
-            refused = refusals.for_client(error)
-            self._on_command(refused.reason)
-            raise refused from None
+            failure = refusals.for_client(error)
+            self._on_command(failure.reason)
+            raise failure from None
         finally:
             now_s = self._now_s()
-            self._admission.leave(now_s, now_s - began_s)
+            self._admission.leave(now_s, now_s - began_s, failure)
         self._on_command("done")
         return pb.SubmitResponse(first_seq=done.first_seq, last_seq=done.last_seq, repeated=done.repeated)
 

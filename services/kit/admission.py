@@ -1,63 +1,98 @@
-"""How many commands may be under way at a time: fewer when they wait long, more while they do not."""
+"""How many commands may be under way at a time: as many as are answered soon, and no more."""
 
 from __future__ import annotations
 
 from math import ceil
 
-_WINDOW_S = 0.1
-# A share of slow answers that is a queue, and not some hiccup of one.
-_SLOW_SHARE = 0.1
-_SMOOTHING = 0.25
-_LESS, _MORE = 0.85, 1.05
-_FIRST_WAIT_MS, _LAST_WAIT_MS = 250, 5_000
+import grpc
+
+from services.kit.errors import ServiceError
+
+_WINDOW_S = 0.2
+# A window with so few answers says nothing yet; one that stays so for so long says that there is little to do.
+_FEW_ANSWERS, _LONGEST_WINDOW_S = 8, 1.0
+# Answers that take half of the target in the mean keep all but very few of them below it.
+_GOAL_SHARE = 0.5
+_MOST_GOALS = 4
+_SMOOTHING = 0.5
+_MOST_GROWTH = 1.5
+# So many come again for each that is answered: to refuse them costs something too.
+_AGAIN_SHARE = 0.25
+_FIRST_RATE = 100.0
+_NO_ANSWERS = (
+    grpc.StatusCode.UNAVAILABLE,
+    grpc.StatusCode.DEADLINE_EXCEEDED,
+    grpc.StatusCode.RESOURCE_EXHAUSTED,
+)
+_FIRST_WAIT_S, _LAST_WAIT_S = 0.25, 5.0
 
 
 class Admission:
-    """Waiting commands help nobody: what would wait longer than the target is refused at once, with a time to wait.
+    """Waiting commands help nobody: what would wait for long is refused at once, with a time to wait elsewhere.
 
-    The bound follows the answers of each tenth of a second: when more than a tenth of them took longer than
-    `target_ms` it falls below what was under way, and it rises again while it is met and answers come soon. The time
-    that the refused shall wait grows with their number, so that refusing does not become the load. A target of 0
-    admits all.
+    By Little's law a queue that is answered at a rate r holds r x t commands when each takes t: so that is how many
+    are let in, with half of `target_ms` for t and r as it was lately. It is not lowered while answers come sooner than
+    that, and rises while it is met and they do. The refused come again one after the other, some for each that is
+    answered, as long as that does not take them too long: in heaps they would wait before anybody sees them, and
+    refusing would become the load. A target of 0 admits all.
     """
 
-    def __init__(self, *, target_ms: int, least: int = 8, most: int = 1_000) -> None:
-        self._target_s = target_ms / 1000
+    def __init__(self, *, target_ms: int, least: int = 4, first: int = 128, most: int = 1_000) -> None:
+        self._goal_s = target_ms / 1000 * _GOAL_SHARE
         self._least = least
         self._most = most
-        self.limit = float(most)
+        self.limit = float(first if target_ms else most)
         self.under_way = 0
-        self._window_ends_s = 0.0
-        self._peak = self._answered = self._slow = self._refused = 0
-        self._wait_ms = _FIRST_WAIT_MS
+        self._rate = _FIRST_RATE
+        self._next_again_s = 0.0
+        self._began_s: float | None = None
+        self._answered = self._refused = 0
+        self._took_s = 0.0
 
     def enter(self, now_s: float) -> int:
         """Counts a command in: 0. Or refuses it: the milliseconds after which it may come again."""
         self._turn(now_s)
-        if self._target_s and self.under_way >= self.limit:
+        if self._goal_s and self.under_way >= self.limit:
             self._refused += 1
-            # Not all at once again: from one half to one and a half of it.
-            return self._wait_ms * (8 + self._refused % 16) // 16
+            return ceil(self._wait_s(now_s) * 1000)
         self.under_way += 1
-        self._peak = max(self._peak, self.under_way)
         return 0
 
-    def leave(self, now_s: float, took_s: float) -> None:
-        """Counts it out, with the time that its answer took."""
+    def leave(self, now_s: float, took_s: float, failure: ServiceError | None = None) -> None:
+        """Counts it out, with the time that its answer took. What failed because something is away, or was refused
+        further on for the same reason as here, says nothing of how long answers take."""
         self.under_way -= 1
-        self._answered += 1
-        self._slow += took_s > self._target_s
+        if failure is None or failure.code not in _NO_ANSWERS:
+            self._answered += 1
+            # A few that hang are no queue.
+            self._took_s += min(took_s, _MOST_GOALS * self._goal_s)
         self._turn(now_s)
 
     def _turn(self, now_s: float) -> None:
-        if now_s < self._window_ends_s:
+        if self._began_s is None:
+            self._began_s = now_s
+        elapsed_s = now_s - self._began_s
+        if elapsed_s < _WINDOW_S or (self._answered < _FEW_ANSWERS and elapsed_s < _LONGEST_WINDOW_S):
             return
-        if self._slow > self._answered * _SLOW_SHARE:
-            self.limit = max(self._least, min(self.limit, self._peak) * _LESS)
-        elif self._peak >= int(self.limit):
-            self.limit = min(self._most, max(self.limit + 1, self.limit * _MORE))
-        ratio = self._refused / max(1, self._answered)
-        wanted_ms = min(_LAST_WAIT_MS, _FIRST_WAIT_MS * (1 + ratio))
-        self._wait_ms += ceil((wanted_ms - self._wait_ms) * _SMOOTHING)
-        self._window_ends_s = now_s + _WINDOW_S
-        self._peak, self._answered, self._slow, self._refused = self.under_way, 0, 0, 0
+        if self._answered >= _FEW_ANSWERS or self._refused:
+            self._learn(elapsed_s)
+        self._began_s = now_s
+        self._answered = self._refused = 0
+        self._took_s = 0.0
+
+    def _learn(self, elapsed_s: float) -> None:
+        mean_s = self._took_s / max(1, self._answered)
+        if self._refused or mean_s > self._goal_s:
+            wanted = min(self._answered / elapsed_s * self._goal_s, self.limit * _MOST_GROWTH)
+            # A queue far too long is cut at once: whoever waits in it waits in vain.
+            share = 1.0 if mean_s > 2 * self._goal_s else _SMOOTHING
+            self.limit = max(self._least, min(self._most, self.limit + (wanted - self.limit) * share))
+        self._rate += (max(1.0, self._answered / elapsed_s) - self._rate) * _SMOOTHING
+
+    def _wait_s(self, now_s: float) -> float:
+        self._next_again_s = max(self._next_again_s, now_s + _FIRST_WAIT_S) + 1 / (self._rate * _AGAIN_SHARE)
+        if self._next_again_s <= now_s + _LAST_WAIT_S:
+            return self._next_again_s - now_s
+        # Too many for that: those who come now fill the same seconds once more.
+        self._next_again_s = now_s + _FIRST_WAIT_S
+        return _LAST_WAIT_S

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from magnate.admin.v1 import admin_service_pb2
 from magnate.table.v1 import table_service_pb2
 
+from services.kit.admission import Admission
 from services.kit.calls import Replicas
 from services.kit.server import Service
 from services.kit.streams import EventStream
@@ -174,7 +175,14 @@ def compose(outside: Outside, options: Options) -> Application:
             outbox=outbox,
             bots=bots,
         ),
-        submit=Submit(commands, sessions, Limiter(options.submits_per_session, "commands for this session", wall)),
+        submit=Submit(
+            commands,
+            sessions,
+            Limiter(options.submits_per_session, "commands for this session", wall),
+            Admission(target_ms=options.submit_target_ms),
+            wall,
+            outside.meter,
+        ),
         expire_deadline=ExpireDeadline(commands),
         read_updates=ReadUpdates(store, watching),
         get_snapshot=GetSnapshot(store, outside.rules, outside.play_time, watching),

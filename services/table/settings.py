@@ -64,6 +64,15 @@ class TableSettings(ServiceSettings):
     max_attempts: int = setting(
         "MAGNATE_TABLE_MAX_ATTEMPTS", 5, "tries of a change that another replica was quicker than", low=1, high=100
     )
+    submit_target_ms: int = setting(
+        "MAGNATE_TABLE_SUBMIT_TARGET_MS",
+        150,
+        "time within which nearly all commands have their answer at a replica of the table service, those of bots too; "
+        "it lets in as many at a time as it answers in half of it, and refuses more with a time to wait; 0: none is "
+        "refused for that",
+        low=0,
+        high=60_000,
+    )
     bot_level: str = setting("MAGNATE_TABLE_BOT_LEVEL", "normal", "level of bots where none is named")
     bot_answer_ms: int = setting(
         "MAGNATE_TABLE_BOT_ANSWER_MS",
@@ -147,6 +156,7 @@ class TableSettings(ServiceSettings):
             hot_tables=self.hot_tables,
             snapshot_every=self.snapshot_every,
             max_attempts=self.max_attempts,
+            submit_target_ms=self.submit_target_ms,
             grace_ms=self.grace_ms,
             allow_fixed_seed=self.allow_fixed_seed,
             bot_level=self.bot_level,

@@ -53,6 +53,7 @@ class DistributedSite:
             "MAGNATE_LIMIT_TABLES_BURST": "0",
             "MAGNATE_LIMIT_SUBMITS_BURST": "0",
             "MAGNATE_GATEWAY_SUBMIT_TARGET_MS": "0",
+            "MAGNATE_TABLE_SUBMIT_TARGET_MS": "0",
             "MAGNATE_SESSION_RATE": "0",
             "MAGNATE_ADDRESS_RATE": "0",
             "MAGNATE_LOG_FORMAT": "json",

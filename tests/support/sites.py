@@ -34,6 +34,7 @@ _SETTINGS = {
     "MAGNATE_SHUTDOWN_GRACE_MS": "1000",
     # A slow machine is no reason to refuse what a test sends.
     "MAGNATE_GATEWAY_SUBMIT_TARGET_MS": "0",
+    "MAGNATE_TABLE_SUBMIT_TARGET_MS": "0",
     "MAGNATE_SESSION_RATE": "0",
     "MAGNATE_ADDRESS_RATE": "0",
     "MAGNATE_LIMIT_SESSIONS_BURST": "0",

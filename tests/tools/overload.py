@@ -1,8 +1,10 @@
 """More commands than a distributed site can do: what those hear that are taken, and those that are refused.
 
 `python -m tests.tools.overload [--tables 400] [--seconds 20]` starts a site of two replicas, seats bots at no table
-but two clients at each, who answer every decision at once and come again when they are told to. Its last line is one
-JSON object; times are those from a call to its answer, of both kinds, in milliseconds.
+but two clients at each, who answer every decision at once and come again when they are told to. `--embedded` starts
+one of a single process. Its last line is one JSON object; times are those from a call to its answer, of both kinds, in
+milliseconds. The clients share the machine with the site but come first on it; `gateway` and `table` say what share of
+the commands had their answer within 100 and 250 ms by the histograms of the site itself.
 """
 
 from __future__ import annotations
@@ -10,9 +12,17 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import multiprocessing
+import os
 import random
+import re
+import tempfile
 import time
-from collections.abc import Sequence
+import urllib.request
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from multiprocessing.connection import Connection as Pipe
+from pathlib import Path
 from typing import Any
 
 import grpc
@@ -23,6 +33,7 @@ from magnate.table.v1 import table_pb2
 from services.kit.errors import from_rpc_error
 from services.site.cluster.servers import free_port
 from services.site.cluster.site import LocalSite
+from services.site.embedded import Settings, running
 from tests.bench.choosing import choose
 from tests.bench.load import Connection
 
@@ -33,6 +44,16 @@ _SETTINGS = {
     **{f"MAGNATE_LIMIT_{what}_BURST": "0" for what in ("SESSIONS", "TABLES", "SUBMITS")},
 }
 _SEATS = 2
+_PASSING = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED, grpc.StatusCode.ABORTED)
+# So much lower is the priority of the site than that of the clients who measure it.
+_NICER = 3
+_BUCKET = r'{.*le="(?P<le>[^"]+)".*} (?P<count>\S+)$'
+_HISTOGRAMS = {
+    "gateway": re.compile(
+        r"^magnate_call_seconds_bucket(?=.*GatewayService/Submit)(?=.*\"OK\")" + _BUCKET, re.MULTILINE
+    ),
+    "table": re.compile(r"^magnate_table_answer_seconds_bucket" + _BUCKET, re.MULTILINE),
+}
 
 
 class Figures:
@@ -91,42 +112,105 @@ class Table:
             if error is None:
                 self._note(self._figures.done, took_ms)
                 return
-            if error.reason != "overloaded":
+            if error.reason == "overloaded":
+                self._note(self._figures.refused, took_ms)
+            else:
                 self._figures.others[error.reason] = self._figures.others.get(error.reason, 0) + 1
-                return
-            self._note(self._figures.refused, took_ms)
-            await asyncio.sleep((error.retry_after_ms or 0) / 1000)
+                if error.code not in _PASSING:
+                    return
+            await asyncio.sleep((error.retry_after_ms or 250) / 1000)
 
     def _note(self, times: list[float], took_ms: float) -> None:
         if self._figures.counts:
             times.append(took_ms)
 
 
-async def main(tables: int, seconds: float, target_ms: int) -> None:
-    """Runs it and prints the figures."""
-    settings = {**_SETTINGS, "MAGNATE_GATEWAY_SUBMIT_TARGET_MS": str(target_ms)}
+async def _distributed(settings: Mapping[str, str], pipe: Pipe) -> None:
     site = LocalSite(port_of=lambda _purpose, _number: free_port(), settings=settings)
     try:
-        await site.start(print)
-        figures = Figures()
-        connections = [Connection(site.gateways[number % len(site.gateways)]) for number in range(tables)]
-        played = [Table(connection, number, figures) for number, connection in enumerate(connections)]
-        for start in range(0, tables, 8):
-            await asyncio.gather(*(table.begin() for table in played[start : start + 8]))
-        print(f"{tables} tables have begun", flush=True)
-        tasks = [asyncio.create_task(table.play()) for table in played]
-        await asyncio.sleep(5)
-        figures.counts = True
-        await asyncio.sleep(seconds)
-        figures.counts = False
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        print(json.dumps(_summary(figures, tables, seconds)))
-        for connection in connections:
-            await connection.channel.close()
+        await site.start(lambda _: None)
+        metrics = [replica.metrics_port for replica in site.replicas.values() if replica.service in _HISTOGRAMS]
+        pipe.send((list(site.gateways), metrics))
+        await asyncio.to_thread(pipe.recv)
     finally:
         await site.close()
+
+
+async def _embedded(settings: Mapping[str, str], pipe: Pipe) -> None:
+    port = free_port()
+    ports = {f"MAGNATE_{service}_PORT": "0" for service in ("GATEWAY", "WEB")}
+    loaded = Settings.load({**settings, **ports, "MAGNATE_METRICS_PORT": str(port)})
+    with tempfile.TemporaryDirectory() as folder:
+        async with running(loaded, Path(folder)) as site:
+            pipe.send(([site.address], [port]))
+            await asyncio.to_thread(pipe.recv)
+
+
+def _serve(pipe: Pipe, settings: Mapping[str, str], *, is_embedded: bool) -> None:
+    os.nice(_NICER)
+    asyncio.run((_embedded if is_embedded else _distributed)(settings, pipe))
+
+
+def _within(ports: Sequence[int]) -> dict[str, Counter[str]]:
+    """By service: how many commands had their answer within how many seconds, as written in the histograms."""
+    pages = []
+    for port in ports:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10) as answer:
+            pages.append(answer.read().decode())
+    return {
+        service: sum(
+            (Counter({found["le"]: int(float(found["count"]))}) for page in pages for found in pattern.finditer(page)),
+            Counter(),
+        )
+        for service, pattern in _HISTOGRAMS.items()
+    }
+
+
+async def _play(addresses: Sequence[str], ports: Sequence[int], tables: int, seconds: float) -> dict[str, Any]:
+    figures = Figures()
+    connections = [Connection(addresses[number % len(addresses)]) for number in range(tables)]
+    played = [Table(connection, number, figures) for number, connection in enumerate(connections)]
+    for start in range(0, tables, 8):
+        await asyncio.gather(*(table.begin() for table in played[start : start + 8]))
+    print(f"{tables} tables have begun", flush=True)
+    tasks = [asyncio.create_task(table.play()) for table in played]
+    await asyncio.sleep(5)
+    before, cpu_s = await asyncio.to_thread(_within, ports), time.process_time()
+    figures.counts = True
+    await asyncio.sleep(seconds)
+    figures.counts = False
+    cpu_s = time.process_time() - cpu_s
+    after = await asyncio.to_thread(_within, ports)
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+    for connection in connections:
+        await connection.channel.close()
+    return {
+        **_summary(figures, tables, seconds),
+        "clients_cpu": round(cpu_s / seconds, 2),
+        **{service: _shares(after[service] - before[service]) for service in _HISTOGRAMS},
+    }
+
+
+def _shares(counts: Counter[str]) -> dict[str, float]:
+    return {f"{float(le) * 1000:.0f} ms": round(counts[le] / max(1, counts["+Inf"]), 4) for le in ("0.1", "0.25")}
+
+
+def main(tables: int, seconds: float, target_ms: int, *, is_embedded: bool) -> None:
+    """Runs it and prints the figures."""
+    targets = {f"MAGNATE_{service}_SUBMIT_TARGET_MS": str(target_ms) for service in ("GATEWAY", "TABLE")}
+    here, there = multiprocessing.Pipe()
+    process = multiprocessing.get_context("spawn").Process(
+        target=_serve, args=(there, {**_SETTINGS, **targets}), kwargs={"is_embedded": is_embedded}
+    )
+    process.start()
+    try:
+        addresses, ports = here.recv()
+        print(json.dumps(asyncio.run(_play(addresses, ports, tables, seconds))))
+    finally:
+        here.send("end")
+        process.join()
 
 
 def _summary(figures: Figures, tables: int, seconds: float) -> dict[str, Any]:
@@ -152,5 +236,6 @@ if __name__ == "__main__":
     parser.add_argument("--tables", type=int, default=400)
     parser.add_argument("--seconds", type=float, default=20)
     parser.add_argument("--target-ms", type=int, default=150)
+    parser.add_argument("--embedded", action="store_true")
     chosen = parser.parse_args()
-    asyncio.run(main(chosen.tables, chosen.seconds, chosen.target_ms))
+    main(chosen.tables, chosen.seconds, chosen.target_ms, is_embedded=chosen.embedded)

@@ -17,6 +17,11 @@ class Instruments:
         self._commit_seconds = meter.create_histogram(
             "magnate_table_commit_seconds", unit="s", description="time from a decided command to its commit"
         )
+        self._answer_seconds = meter.create_histogram(
+            "magnate_table_answer_seconds",
+            unit="s",
+            description="time from a seat's command to its answer, of any kind",
+        )
         self._refusals = meter.create_counter("magnate_table_refusals_total", description="commands refused, by reason")
         self._races = meter.create_counter(
             "magnate_table_races_total", description="tries of a command on a state that was no longer the newest"
@@ -59,6 +64,9 @@ class Instruments:
     def command_done(self, kind: str, commit_s: float) -> None:
         self._commands.add(1, {"kind": kind})
         self._commit_seconds.record(commit_s)
+
+    def command_answered(self, took_s: float) -> None:
+        self._answer_seconds.record(took_s)
 
     def command_refused(self, reason: str) -> None:
         self._refusals.add(1, {"reason": reason})

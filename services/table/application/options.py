@@ -18,6 +18,7 @@ class Options:
     hot_tables: int = 2_048
     snapshot_every: int = 64
     max_attempts: int = 5
+    submit_target_ms: int = 0
     grace_ms: int = 500
     allow_fixed_seed: bool = False
     bot_level: str = "normal"
