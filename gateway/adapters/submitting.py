@@ -17,7 +17,7 @@ from services.kit.spread import SpreadCaller
 from services.kit.telemetry import current_traceparent
 
 # So many replicas has one probe vouch for; where there are more, the next one goes through the next ones.
-_MOST_WAYS = 4
+_MOST_WAYS = 8
 
 Asked = table_pb.SubmitRequest | table_pb.ProbeRequest
 Answer = table_pb.SubmitResponse | table_pb.ProbeResponse

@@ -20,8 +20,10 @@ from magnate.table.v1 import table_pb2
 from magnate.table.v1 import table_service_pb2 as table_pb
 
 from gateway.adapters.submitting import StreamedSubmit
+from gateway.application.probes import Probes
 from services.kit.calls import Contract, Dispatcher, Pool, PoolClient, RemoteReplicas, open_channel, serve
 from services.kit.errors import ServiceError
+from services.kit.streams import Lagged
 from services.kit.streams_memory import MemoryStream
 from services.kit.streams_redis import RedisStream
 from tests.support.fake_table import FakeTable
@@ -124,6 +126,33 @@ async def test_a_probe_through_a_replica_of_the_release_before_goes_alone() -> N
             await asyncio.sleep(0.01)
         await ways[0](table_pb.ProbeRequest(probe_id="p-1"), 1_000)
         assert table.calls == ["SubmitStream", "Probe"]
+
+
+async def test_play_time_stands_while_any_replica_that_commands_go_to_is_silent() -> None:
+    """Commands of one table go to one replica, those of another to the other. Given that one of them hangs, when a
+    probe leaves, then it is lost, for some people cannot play; the next one comes back, as commands go round it."""
+    stream = MemoryStream()
+    tables = FakeTable(stream), FakeTable(stream)
+    async with served(tables[0]) as first, served(tables[1]) as second, submitting(f"{first},{second}") as submit:
+        probes = Probes(submit.probe_ways, timeout_ms=500)
+        hearing = asyncio.create_task(_tell(stream, probes))
+        while len(submit.probe_ways()) < 2:
+            await asyncio.sleep(0.01)
+        await probes.run(pb.ProbeRequest(probe_id="p-1"), timeout_ms=None)
+        assert [table.calls for table in tables] == [["SubmitStream"], ["SubmitStream"]]
+        tables[1].pause_s = 30.0
+        with pytest.raises(ServiceError):
+            await probes.run(pb.ProbeRequest(probe_id="p-2"), timeout_ms=None)
+        await probes.run(pb.ProbeRequest(probe_id="p-3"), timeout_ms=None)
+        hearing.cancel()
+
+
+async def _tell(stream: MemoryStream, probes: Probes) -> None:
+    """What a gateway's own subscription does for its probes."""
+    async for item in await stream.subscribe(["shard:0"]):
+        assert not isinstance(item, Lagged)
+        for entry in item.entries:
+            probes.seen(table_pb2.StreamMessage.FromString(entry.payload).probe.probe_id)
 
 
 class GatewayProcess:

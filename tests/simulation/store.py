@@ -15,6 +15,7 @@ import sqlalchemy as sa
 from services.clock.adapters import migrations as of_clock
 from services.kit.migrations import upgrade
 from services.table.adapters import migrations as of_table
+from services.table.adapters import sql_games
 from services.table.adapters.databases import unreachable
 from services.table.adapters.sqlite_writer import Job, Writer, open_engine
 from services.table.application.ports import LogRow
@@ -139,6 +140,9 @@ class TableDatabase:
 
     async def write(self, work: Work[T]) -> T:
         return await self._ask(work, reads=False)
+
+    async def commit_probe(self, shard: int, probe_id: str, now_ms: int) -> None:
+        await self.write(lambda connection: sql_games.commit_probe(connection, shard, probe_id, now_ms))
 
     def append(self, row: LogRow) -> asyncio.Future[bool]:
         job = Job(self._server.loop.create_future(), row=row)

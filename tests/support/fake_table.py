@@ -283,6 +283,7 @@ class FakeTable:
 
     async def _probe(self, request: pb.ProbeRequest) -> pb.ProbeResponse:
         self._answering()
+        await asyncio.sleep(self.pause_s)
         seen = table_pb2.StreamMessage(probe=table_pb2.ProbeSeen(probe_id=request.probe_id))
         await self._publish(0, "probe", 1, seen.SerializeToString())
         return pb.ProbeResponse()

@@ -15,7 +15,7 @@ from services.kit.errors import ServiceError, from_status
 from services.kit.spread import SpreadCaller
 
 # So many replicas has one probe vouch for; where there are more, the next one goes through the next ones.
-_MOST_WAYS = 4
+_MOST_WAYS = 8
 
 Asked = pb.ApplyRequest | pb.ProbeRequest
 Answer = pb.ApplyResponse | pb.ProbeResponse

@@ -35,6 +35,10 @@ class Database(Protocol):
         """Commits a command that does not end its game, together with others that wait; see `Store.append`."""
         ...
 
+    async def commit_probe(self, shard: int, probe_id: str, now_ms: int) -> None:
+        """Commits a probe on the way of `append`, which may be broken where another one is not."""
+        ...
+
     async def close(self) -> None:
         """Finishes what has begun."""
         ...

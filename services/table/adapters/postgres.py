@@ -71,6 +71,9 @@ _APPEND = """
     SELECT table_id FROM moved
 """
 
+# The row is there from the beginning: a probe overwrites the one before.
+_PROBE = "UPDATE probes SET probe_id = $2, at_ms = $3 WHERE shard = $1::smallint"
+
 
 class PostgresDatabase:
     """Database over a server: a pool for commands, another one for the rest."""
@@ -117,6 +120,14 @@ class PostgresDatabase:
             self._batches.add(task)
             task.add_done_callback(self._batches.discard)
         return future
+
+    async def commit_probe(self, shard: int, probe_id: str, now_ms: int) -> None:
+        try:
+            if self._pool is None:
+                raise OSError("the store is not open")
+            await self._pool.execute(_PROBE, shard, probe_id, now_ms)
+        except _TROUBLE as error:
+            raise unreachable(error) from None
 
     async def close(self) -> None:
         if self._batches:

@@ -13,6 +13,7 @@ from typing import TypeVar, cast
 import sqlalchemy as sa
 
 from services.kit.migrations import upgrade
+from services.table.adapters import sql_games
 from services.table.adapters.databases import Work, unreachable
 from services.table.adapters.migrations import VERSION_TABLE, VERSIONS
 from services.table.adapters.sqlite_writer import TROUBLE, Job, Writer, answer, open_engine
@@ -63,6 +64,9 @@ class SqliteDatabase:
         job = Job(asyncio.get_running_loop().create_future(), row=row)
         self._jobs.put(job)
         return job.future
+
+    async def commit_probe(self, shard: int, probe_id: str, now_ms: int) -> None:
+        await self.write(lambda connection: sql_games.commit_probe(connection, shard, probe_id, now_ms))
 
     async def close(self) -> None:
         if self._writer is not None:

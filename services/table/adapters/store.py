@@ -105,7 +105,7 @@ class SqlStore:
         return await self._database.read(lambda c: sql_games.unpublished(c, before_ms, limit))
 
     async def commit_probe(self, shard: int, probe_id: str, now_ms: int) -> None:
-        await self._database.write(lambda c: sql_games.commit_probe(c, shard, probe_id, now_ms))
+        await self._database.commit_probe(shard, probe_id, now_ms)
 
     # Tables
 
