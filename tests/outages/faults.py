@@ -11,8 +11,10 @@ from typing import Literal
 
 from services.site.cluster.site import POSTGRES, REDIS, SERVICES, LocalSite
 
-Action = Literal["kill", "stop"]
+Action = Literal["kill", "stop", "none"]
 ACTIONS: tuple[Action, ...] = ("kill", "stop")
+#: no part: what happens then is the machine's own doing
+NOTHING = "nothing"
 
 PARTS = (*SERVICES, REDIS, POSTGRES)
 SHORT_S, LONG_S = (1, 5), (20, 90)
@@ -22,7 +24,7 @@ SHORT_S, LONG_S = (1, 5), (20, 90)
 class Fault:
     """A part is killed, and begun again after the stretch, or stopped as a machine that hangs, and goes on.
 
-    `part` is a service (all its replicas), a single replica such as `table-1`, or one of the two servers.
+    `part` is a service (all its replicas), a single replica such as `table-1`, one of the two servers, or nothing.
     """
 
     part: str
@@ -42,7 +44,7 @@ class Struck:
 
 
 def plan(seed: int, replicas: Sequence[str]) -> list[Fault]:
-    """Every part killed and stopped, once for a short and once for a long stretch; then some single replicas."""
+    """Every part killed and stopped, once for a short and once for a long stretch; single replicas; and nothing."""
     draw = Random(seed)
     faults: list[Fault] = []
     for number, part in enumerate(PARTS):
@@ -52,7 +54,7 @@ def plan(seed: int, replicas: Sequence[str]) -> list[Fault]:
             for action, seconds in zip(ACTIONS, lengths[:: draw.choice((1, -1))], strict=True)
         ]
     alone = [Fault(name, action, 5) for name in replicas for action in ACTIONS]
-    return faults + alone
+    return [*faults, *alone, Fault(NOTHING, "none", 5)]
 
 
 def shares(faults: Sequence[Fault], count: int, rest_s: float, seed: int) -> list[list[Fault]]:

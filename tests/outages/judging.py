@@ -68,10 +68,12 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """A stretch in which some of the tables could not be played, in seconds."""
+    """A stretch in which some of the tables could not be played, in seconds; `to_s`: the first command after it was
+    sent, which may have waited on its way, `seen_s`: it was done."""
 
     from_s: float
     to_s: float
+    seen_s: float
 
     def overlap_s(self, from_s: float, to_s: float) -> float:
         """How much of it lies between two moments."""
@@ -103,7 +105,7 @@ def _gaps(struck: Struck, until_s: float, successes: Sequence[Success]) -> list[
     A slow site is playable: commands may take twice as long as they did at worst before the fault.
     """
     if struck.fault.part == "clock":
-        return [Gap(struck.began_s, struck.ready_s)]
+        return [Gap(struck.began_s, struck.ready_s, struck.ready_s)]
     near = [item for item in successes if struck.began_s - _BEFORE_S <= item.seen_s <= until_s]
     slow_s = max(PLAYABLE_S, *(2 * item.took_s for item in near if item.seen_s < struck.began_s), 0.0)
     found = []
@@ -112,7 +114,7 @@ def _gaps(struck: Struck, until_s: float, successes: Sequence[Success]) -> list[
         for before, after in pairwise(of_table):
             from_s = max(before.seen_s, struck.began_s)
             if after.since_s(slow_s) - from_s > slow_s:
-                found.append(Gap(from_s, after.since_s(slow_s)))
+                found.append(Gap(from_s, after.since_s(slow_s), after.seen_s))
     return _joined(found)
 
 
@@ -121,14 +123,15 @@ def _joined(gaps: Sequence[Gap]) -> list[Gap]:
     joined: list[Gap] = []
     for gap in sorted(gaps, key=lambda gap: gap.from_s):
         if joined and gap.from_s <= joined[-1].to_s:
-            joined[-1] = Gap(joined[-1].from_s, max(joined[-1].to_s, gap.to_s))
+            last = joined[-1]
+            joined[-1] = Gap(last.from_s, max(last.to_s, gap.to_s), max(last.seen_s, gap.seen_s))
         else:
             joined.append(gap)
     return joined
 
 
 def _row(struck: Struck, until_s: float, own: Sequence[Gap], every: Sequence[Gap], seen: Seen, diary: Diary) -> Row:
-    over_s = max((gap.to_s for gap in own), default=struck.ready_s)
+    over_s = max((gap.seen_s for gap in own), default=struck.ready_s)
     touched = [
         run
         for run in diary.runs
@@ -181,7 +184,7 @@ def _over_credit_ms(began_s: float, over_s: float, own: Sequence[Gap], readings:
     if around is None:
         return 0
     first, last = around
-    playable_s = last[0] - first[0] - sum(gap.to_s - gap.from_s for gap in own)
+    playable_s = last[0] - first[0] - sum(gap.seen_s - gap.from_s for gap in own)
     return max(0, round(playable_s * 1000 - (last[1] - first[1])))
 
 
