@@ -18,8 +18,15 @@ SHARDS = 64
 # So much longer than the clock says a reading is shown on: readings of a busy machine come late, and play time that
 # flickers helps nobody. What is shown decides nothing.
 _PATIENCE_MS = 350
-# Who is further behind than this was deaf for a while, and the truth is better than a steady countdown.
-_FURTHEST_BEHIND_MS = 250
+# Readings that were long in coming can be behind by this much: what is left still falls no faster than real time, and
+# the grace of a deadline makes good for it. Behind by more, the truth is better than a steady countdown.
+_FURTHEST_BEHIND_MS = 500
+# After a silence, what had piled up is read first.
+_PILED_UP_S = 0.05
+# A reading that is good for so long, or for longer than any before, says exactly how far play time is.
+_PERIOD_MS = 250
+# Between two attempts to hear a replica of the clock: while none is heard, nothing can be played.
+_PAUSE_S = 0.2
 _STANDSTILLS = {
     clock_pb.OUTAGE_CAUSE_PROBE_LOST: pb.STANDSTILL_PROBE_LOST,
     clock_pb.OUTAGE_CAUSE_CLOCK_AWAY: pb.STANDSTILL_CLOCK_AWAY,
@@ -66,10 +73,11 @@ class Standing(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Heard:
-    """What the clock said of some shards, at a monotonic moment of our own."""
+    """What the clock said of some shards, at a monotonic moment of our own; believed from `settled_s` on."""
 
     play_time: clock_pb.PlayTime
     at_s: float
+    settled_s: float = 0.0
 
     @property
     def good_ms(self) -> int:
@@ -78,6 +86,10 @@ class _Heard:
 
     def age_ms(self, now_s: float) -> float:
         return max(0.0, now_s - self.at_s) * 1000
+
+    def is_good(self, now_s: float) -> bool:
+        """Whether what it says of the present can be believed."""
+        return self.settled_s <= now_s and self.age_ms(now_s) <= self.good_ms
 
     def says(self, other: clock_pb.PlayTime) -> bool:
         """Whether the other shard of the same message is told the same."""
@@ -94,7 +106,7 @@ class _Heard:
 
     def standing(self, now_s: float) -> Standing:
         said, age_ms = self.play_time, self.age_ms(now_s)
-        running = said.running and age_ms <= self.good_ms
+        running = said.running and self.is_good(now_s)
         cause = said.cause
         if said.running:
             cause = clock_pb.OUTAGE_CAUSE_UNSPECIFIED if running else clock_pb.OUTAGE_CAUSE_CLOCK_AWAY
@@ -103,19 +115,33 @@ class _Heard:
 
 
 class _Shard:
-    """One shard as clients are told of it: play time never falls, and never runs faster than real time but to make up
-    for a reading that was long in coming."""
+    """One shard as clients are told of it: play time never falls, and while it is said to be running it never runs
+    faster than real time, but to make up for readings that were very long in coming."""
 
-    __slots__ = ("_shown_ms", "_shown_s", "heard")
+    __slots__ = ("_ahead_ms", "_period_ms", "_shown_ahead_ms", "_shown_ms", "_stretch", "heard")
 
     def __init__(self) -> None:
         self.heard: _Heard | None = None
+        # How far play time is ahead of our clock, in the stretch in which it has been running: the reading that came
+        # quickest says it, for the others are behind by as much as they took longer.
+        self._ahead_ms = float("-inf")
+        self._stretch = (0, 0)
+        self._period_ms = _PERIOD_MS
         self._shown_ms = -1.0
-        self._shown_s = 0.0
+        # The same of what was shown as running, where it was least.
+        self._shown_ahead_ms = float("inf")
 
     def hear(self, heard: _Heard) -> None:
-        if self.heard is None or heard.play_time.epoch >= self.heard.play_time.epoch:
-            self.heard = heard
+        said = heard.play_time
+        if self.heard is not None and said.epoch < self.heard.play_time.epoch:
+            return
+        self.heard = heard
+        stretch = (said.epoch, said.given_back_ms)
+        if stretch != self._stretch or not said.running:
+            self._stretch, self._ahead_ms = stretch, float("-inf")
+        if said.running and said.valid_for_ms >= self._period_ms:
+            self._period_ms = said.valid_for_ms
+            self._ahead_ms = max(self._ahead_ms, said.play_time_ms - heard.at_s * 1000)
 
     def at(self, now_s: float) -> Reading | None:
         heard = self.heard
@@ -124,19 +150,29 @@ class _Shard:
         said, age_ms, standing = heard.play_time, heard.age_ms(now_s), heard.standing(now_s)
         meant_ms = float(said.play_time_ms)
         if said.running and said.valid_for_ms:
+            late_ms = self._ahead_ms + heard.at_s * 1000 - meant_ms
+            if 0 < late_ms <= _FURTHEST_BEHIND_MS:
+                meant_ms += late_ms
             meant_ms += min(age_ms, heard.good_ms)
         hold = _aged(said.hold, int(age_ms)) if standing.hold_id is not None else None
-        return Reading(int(self._show(meant_ms, now_s)), standing.running, said.given_back_ms, standing.cause, hold)
+        shown_ms = int(self._show(meant_ms, now_s, running=standing.running))
+        return Reading(shown_ms, standing.running, said.given_back_ms, standing.cause, hold)
 
-    def _show(self, meant_ms: float, now_s: float) -> float:
-        if self._shown_ms < 0:
-            self._shown_ms = meant_ms
-        steady_ms = self._shown_ms + (now_s - self._shown_s) * 1000
+    def _show(self, meant_ms: float, now_s: float, *, running: bool) -> float:
+        steady_ms = self._shown_ahead_ms + now_s * 1000
         if meant_ms - steady_ms > _FURTHEST_BEHIND_MS:
-            steady_ms = meant_ms
+            steady_ms, self._shown_ahead_ms = meant_ms, float("inf")
         self._shown_ms = max(self._shown_ms, min(meant_ms, steady_ms))
-        self._shown_s = now_s
+        if running:
+            self._shown_ahead_ms = min(self._shown_ahead_ms, self._shown_ms - now_s * 1000)
         return self._shown_ms
+
+
+def _settled_s(before: _Heard | None, now_s: float) -> float:
+    """From when on a reading that comes now is to be believed, after what was heard before."""
+    if before is None or not before.play_time.running:
+        return 0.0
+    return now_s + _PILED_UP_S if before.age_ms(now_s) > before.good_ms else before.settled_s
 
 
 def _aged(hold: clock_pb.Hold, age_ms: int) -> clock_pb.Hold:
@@ -179,7 +215,7 @@ class PlayTimes:
         for play_time in message.play_times:
             number = play_time.shard
             if heard is None or not heard.says(play_time):
-                heard = _Heard(play_time, now_s)
+                heard = _Heard(play_time, now_s, _settled_s(self._shards[number].heard, now_s))
             for shard in self._shards if message.same_for_all else self._shards[number : number + 1]:
                 shard.hear(heard)
 
@@ -190,5 +226,6 @@ class PlayTimes:
             open_stream=lambda clock: clock.WatchPlayTime(clock_pb.WatchPlayTimeRequest()),
             take=lambda _, message: self.hear(message),
             what="play_time",
+            longest_pause_s=_PAUSE_S,
         )
         await following.run()

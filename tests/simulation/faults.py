@@ -20,18 +20,21 @@ _LINKS: tuple[Link, ...] = (
     ("gateway", "clock"),
     ("person", "gateway"),
 )
+_SLOW = ("calls_late", "entries_reordered", "slow_commits")
 _HOUR_MS = 3_600_000
 
 
 @dataclass(slots=True)
 class Window:
-    """One fault: what, to whom, from when to when. `is_hard`: what it hits does not work at all meanwhile."""
+    """One fault: what, to whom, from when to when. `is_hard`: what it hits does not work at all meanwhile. `slow_s`: so
+    much longer something may be under way because of it."""
 
     kind: str
     target: str
     from_s: float
     to_s: float
     is_hard: bool
+    slow_s: float = 0.0
 
 
 @dataclass(slots=True)
@@ -58,6 +61,10 @@ class Faults:
     kinds: Sequence[str] = ()
     windows: list[Window] = field(default_factory=list)
 
+    def slow_s(self) -> float:
+        """How much longer something may be under way now than it usually is."""
+        return sum(window.slow_s for window in self.windows if window.to_s == float("inf"))
+
     async def run(self, count: int) -> None:
         """Brings on so many faults, some of them at the same time, and returns when all are over."""
         loop = asyncio.get_running_loop()
@@ -73,7 +80,8 @@ class Faults:
         await asyncio.gather(*running)
 
     async def _happen(self, fault: Fault, loop: VirtualLoop) -> None:
-        window = Window(fault.kind, fault.target, loop.now_s, float("inf"), fault.is_hard)
+        slow_s = fault.lingers_s if fault.kind in _SLOW else 0.0
+        window = Window(fault.kind, fault.target, loop.now_s, float("inf"), fault.is_hard, slow_s)
         self.windows.append(window)
         self.on_event(f"FAULT {fault.kind} {fault.target} begins, for {fault.lasts_s:.3f} s")
         fault.begin()

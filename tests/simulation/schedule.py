@@ -79,6 +79,7 @@ async def _play(seed: int, site: Site, rng: random.Random, kinds: Sequence[str])
     people = People(loop, site.network, random.Random(rng.random()), edition=rng.choice(EDITIONS))
     people.on_opened = truth.table_opened
     faults = Faults(site, random.Random(rng.random()), loop.note, kinds)
+    truth.slow_s = faults.slow_s
     await asyncio.sleep(_BOOT_S)
     begun_s = loop.now_s
     for number in range(rng.randint(2, 3)):

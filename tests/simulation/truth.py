@@ -12,13 +12,14 @@ from magnate.clock.v1 import clock_service_pb2 as clock_pb
 from magnate.gateway.v1 import gateway_service_pb2 as gateway_pb
 
 from services.kit.errors import ServiceError
-from services.table.domain.shards import shard_of
+from services.table.domain.shards import SHARDS, shard_of
 from tests.simulation.loop import Process
 from tests.simulation.network import Client, Peer
 from tests.simulation.site import CLOCK, CLOCK_TOKEN, SLOTS, Site
 
 Span = tuple[float, float]
 PROBE_EVERY_S = 0.1
+ALWAYS = (0, SHARDS - 1)
 _IN_A_ROW = 4
 # A probe that takes longer was held up by an outage; it may still come back.
 _QUICKLY_MS = 250
@@ -37,21 +38,29 @@ class Read:
     valid_for_ms: int
     process: str
 
+    @property
+    def is_exact(self) -> bool:
+        """Whether all of it has surely passed. Who begins to listen between two probes is told a part of what will
+        count if the next one comes back, and may reckon on for so much less."""
+        return self.running and self.valid_for_ms >= CLOCK.probe_period_ms
+
 
 @dataclass(slots=True)
 class Truth:
     """Kept while a schedule runs; times are the world's, in seconds."""
 
     site: Site
-    # By shard, of those alone that have a table.
-    reads: dict[int, list[Read]] = field(default_factory=lambda: {0: []})
+    # By shard: of one of each half, which two clocks share, and of those that have a table, from then on.
+    reads: dict[int, list[Read]] = field(default_factory=lambda: {shard: [] for shard in ALWAYS})
     down: dict[str, list[Span]] = field(default_factory=lambda: defaultdict(list))
-    unplayable: list[Span] = field(default_factory=list)
+    # From when to when, and how much later than usual what was under way may still arrive.
+    unplayable: list[tuple[float, float, float]] = field(default_factory=list)
+    slow_s: Callable[[], float] = lambda: 0.0
     probes: list[tuple[float, bool]] = field(default_factory=list)
     _epochs: dict[int, int] = field(default_factory=dict)
     _heard: object = None
     _down_since: dict[str, float] = field(default_factory=dict)
-    _unplayable_since: float | None = None
+    _unplayable_since: tuple[float, float] | None = None
     _oracles: int = 0
 
     # ---- play time --------------------------------------------------------------------------------------------
@@ -117,10 +126,11 @@ class Truth:
                 self._down_since.setdefault(slot, now_s)
         playable = self._is_playable()
         if playable and self._unplayable_since is not None:
-            self.unplayable.append((self._unplayable_since, now_s))
+            begin_s, slow_s = self._unplayable_since
+            self.unplayable.append((begin_s, now_s, slow_s))
             self._unplayable_since = None
         elif not playable and self._unplayable_since is None:
-            self._unplayable_since = now_s
+            self._unplayable_since = now_s, self.slow_s()
 
     def _is_playable(self) -> bool:
         site = self.site
@@ -136,9 +146,10 @@ class Truth:
     def lost_s(self, from_s: float, to_s: float) -> float:
         """Time between two moments in which surely nothing could be played, in stretches that no clock may count."""
         lost = 0.0
-        for begin_s, end_s in self.unplayable:
-            if end_s - begin_s > CLOCK.probe_longest_gap_ms / 1000 + _UNDER_WAY_S:
-                lost += max(0.0, min(end_s, to_s) - max(begin_s + _UNDER_WAY_S, from_s))
+        for begin_s, end_s, slow_s in self.unplayable:
+            under_way_s = _UNDER_WAY_S + slow_s
+            if end_s - begin_s > CLOCK.probe_longest_gap_ms / 1000 + under_way_s:
+                lost += max(0.0, min(end_s, to_s) - max(begin_s + under_way_s, from_s))
         return lost
 
     # ---- probes of the world's own ----------------------------------------------------------------------------

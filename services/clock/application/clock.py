@@ -46,9 +46,16 @@ class Clock:
         )
         self._follower = Follower(state, tables, updates)
         self._holding = Holding(state, leases, on_change=self._shards_changed)
-        self._keeper = Keeper(state, leases, on_lost=self._holding.lost)
+        self._keeper = Keeper(state, leases, on_lost=self._holding.lost, on_renewed=self._renewed)
         self._firer = Firer(state, tables)
-        self._prober = Prober(state, probes, replica=replica, on_advance=self._advanced, on_outage=self._follower.doubt)
+        self._prober = Prober(
+            state,
+            probes,
+            replica=replica,
+            on_advance=self._advanced,
+            on_outage=self._follower.doubt,
+            on_lapsed=self._keeper.lapsed,
+        )
         instruments.watch(
             armed=state.armed,
             play_time_ms=lambda: max((band.play_time.play_time_ms for band in state.bands), default=0),
@@ -105,6 +112,11 @@ class Clock:
         self._follower.shards_changed(added)
         if added:
             # Until a probe comes back nothing of them counts.
+            self._prober.send()
+
+    def _renewed(self) -> None:
+        if self._state.shards:
+            # What came back meanwhile did not count.
             self._prober.send()
 
     def _advanced(self) -> None:

@@ -18,17 +18,31 @@ _LAST_SAVE_S = 2.0
 
 class Keeper:
     """Writes checkpoints of all shards held at once: whenever play time has advanced, and now and then while it stands.
-    `on_lost` is told the shards that others have taken."""
+    `on_lost` is told the shards that others have taken, `on_renewed` that some count again which had not."""
 
-    def __init__(self, state: State, leases: Leases, *, on_lost: Callable[[Collection[int]], None]) -> None:
+    def __init__(
+        self,
+        state: State,
+        leases: Leases,
+        *,
+        on_lost: Callable[[Collection[int]], None],
+        on_renewed: Callable[[], None],
+    ) -> None:
         self._state = state
         self._leases = leases
         self._on_lost = on_lost
+        self._on_renewed = on_renewed
         self._advanced = asyncio.Event()
+        self._lapsed = asyncio.Event()
         self._failing = False
 
     def advanced(self) -> None:
         """There is something to store."""
+        self._advanced.set()
+
+    def lapsed(self) -> None:
+        """Nothing but a lease that has run out keeps play time from advancing: it is renewed at once."""
+        self._lapsed.set()
         self._advanced.set()
 
     async def run(self) -> None:
@@ -39,8 +53,11 @@ class Keeper:
                 async with asyncio.timeout(pace.renew_ms / 1000):
                     await self._advanced.wait()
             self._advanced.clear()
+            self._lapsed.clear()
             await self.save()
-            await asyncio.sleep(pace.checkpoint_ms / 1000)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(pace.checkpoint_ms / 1000):
+                    await self._lapsed.wait()
 
     async def save_last(self) -> None:
         """Once more before the end, as far as the store answers in a short time."""
@@ -66,6 +83,7 @@ class Keeper:
             return
         self._failing = False
         del self._state.records.unsaved[: len(ended)]
+        leased_before = self._state.leased(self._state.timepiece.now())
         lease_end_ns = asked.mono_ns + self._state.pace.fresh_ms * NS_PER_MS
         saved = {(number, item.epoch) for item in kept for number in item.shards}
         for band in self._state.bands:
@@ -80,3 +98,5 @@ class Keeper:
         ]
         if lost:
             self._on_lost(lost)
+        if len(self._state.leased(self._state.timepiece.now())) > len(leased_before):
+            self._on_renewed()

@@ -21,7 +21,8 @@ class Prober:
     due or one was lost.
 
     Probes may overlap: a slow site is playable, one that answers nothing is not. Shards whose lease has run out stand
-    still until it is renewed, for somebody else may hold them. `replica` makes the ids of probes its own.
+    still until it is renewed, for somebody else may hold them: a probe that comes back has it renewed. `replica` makes
+    the ids of probes its own.
     """
 
     def __init__(
@@ -32,12 +33,14 @@ class Prober:
         replica: str,
         on_advance: Callable[[], None],
         on_outage: Callable[[], None],
+        on_lapsed: Callable[[], None],
     ) -> None:
         self._state = state
         self._probes = probes
         self._replica = replica
         self._on_advance = on_advance
         self._on_outage = on_outage
+        self._on_lapsed = on_lapsed
         self._next_number = 1
         self._tasks: set[asyncio.Task[None]] = set()
         self._lost_one = asyncio.Event()
@@ -99,16 +102,17 @@ class Prober:
         self._returned(now)
 
     def _returned(self, now: Instant) -> None:
+        leased = self._state.leased(now)
         ended = [
-            (band.shards, stretch)
-            for band in self._state.leased(now)
-            if (stretch := band.play_time.probe_returned(now)) is not None
+            (band.shards, stretch) for band in leased if (stretch := band.play_time.probe_returned(now)) is not None
         ]
         self._state.publish(now)
         if ended:
             self._state.records.add(ended)
             self._on_outage()
         self._on_advance()
+        if len(leased) < len(self._state.bands):
+            self._on_lapsed()
 
     async def _rest(self, sent: Instant) -> None:
         """Until the next probe has to leave."""

@@ -164,12 +164,14 @@ class Following(Generic[Client]):
         open_stream: Callable[[Client], Stream],
         take: Callable[[str, Any], None],
         what: str,
+        longest_pause_s: float = _LAST_BACKOFF_S,
     ) -> None:
-        """`what` is followed, for the logs."""
+        """`what` is followed, for the logs; a replica that does not answer is tried again after this pause at most."""
         self._replicas = replicas
         self._open_stream = open_stream
         self._take = take
         self._what = what
+        self._longest_pause_s = longest_pause_s
         self._found: Collection[str] = ()
         self._tasks: dict[str, asyncio.Task[None]] = {}
 
@@ -210,4 +212,4 @@ class Following(Generic[Client]):
                 reason = str(as_service_error(error, self._what))
             _log.warning("replica_lost", what=self._what, replica=name, reason=reason)
             await asyncio.sleep(backoff_s)
-            backoff_s = min(backoff_s * 2, _LAST_BACKOFF_S)
+            backoff_s = min(backoff_s * 2, self._longest_pause_s)

@@ -18,6 +18,8 @@ _FIRST_READING_S = 1.0
 # How long for one that is due, before it takes play time to stand still; and then until what had piled up is read.
 _DUE_READING_S = 0.3
 _PILED_UP_S = 0.02
+# Between two attempts to hear a replica of the clock: while none is heard, nothing can be played.
+_PAUSE_S = 0.2
 
 
 class ClockClient(Protocol):
@@ -42,6 +44,7 @@ class ClockPlayTime:
             open_stream=lambda clock: clock.WatchPlayTime(clock_pb.WatchPlayTimeRequest()),
             take=lambda _, answer: self.follow(answer),
             what="play_time",
+            longest_pause_s=_PAUSE_S,
         )
 
     def now_ms(self, shard: int) -> int | None:

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 
+import grpc
 from magnate.table.v1 import table_pb2
 
 from services.kit.errors import ServiceError
@@ -44,6 +45,7 @@ class _Queued:
     since_s: float
     key: TableKey | None = None
     is_lobby: bool = False
+    is_probe: bool = False
 
 
 class Outbox:
@@ -57,6 +59,8 @@ class Outbox:
         self._options = options
         self._queue: deque[_Queued] = deque()
         self._wake = asyncio.Event()
+        # The event stream has refused the last attempts.
+        self._failures = 0
         self._game_marks: dict[TableKey, int] = {}
         self._lobby_marks: dict[TableKey, int] = {}
         # Tables whose messages did not fit; they are read from the log when the stream takes messages again.
@@ -89,9 +93,15 @@ class Outbox:
         self._push(message, TableKey(table.shard, table.table_id), is_lobby=True)
 
     def probe_committed(self, probe_id: str) -> None:
-        """A probe is on disk."""
+        """A probe is on disk. ServiceError while the event stream does not take what waits: one that came out after an
+        outage would say that the site can be played, when another part may have failed meanwhile."""
+        if self._failures and self._queue:
+            raise ServiceError(grpc.StatusCode.UNAVAILABLE, "unreachable", "the event stream takes nothing")
         payload = table_pb2.StreamMessage(probe=table_pb2.ProbeSeen(probe_id=probe_id)).SerializeToString()
-        self._push(Message(PROBE_SHARD, "probe:" + probe_id, 1, payload))
+        self._queue.append(
+            _Queued(Message(PROBE_SHARD, "probe:" + probe_id, 1, payload), self._wall.monotonic_s(), is_probe=True)
+        )
+        self._wake.set()
 
     def forget_all(self) -> None:
         """The store holds another history: what waits here belongs to the one before."""
@@ -173,11 +183,18 @@ class Outbox:
             except ServiceError as error:
                 if backoff_s == _FIRST_BACKOFF_S:
                     _log.warning("publish_failed", reason=error.reason, waiting=len(self._queue))
+                self._failures += 1
+                if self._failures > 1:
+                    self._drop_probes()
                 self._report()
                 await asyncio.sleep(backoff_s)
                 backoff_s = min(backoff_s * 2, _LAST_BACKOFF_S)
                 continue
-            backoff_s = _FIRST_BACKOFF_S
+            backoff_s, self._failures = _FIRST_BACKOFF_S, 0
+
+    def _drop_probes(self) -> None:
+        """They are answered too late to say anything; the clock sends others."""
+        self._queue = deque(queued for queued in self._queue if not queued.is_probe)
 
     async def _publish_batch(self) -> None:
         batch = list(islice(self._queue, _MAX_BATCH))
