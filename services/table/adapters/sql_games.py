@@ -96,9 +96,13 @@ def _page(*, in_shards: bool, quiet: bool, after: bool) -> sa.Select[Any]:
     of_table = sa.and_(tables.c.shard == page.c.shard, tables.c.table_id == page.c.table_id)
     of_log = (game_log.c.shard == page.c.shard, game_log.c.table_id == page.c.table_id)
     update = sa.select(game_log.c.update_bytes).where(*of_log, game_log.c.last_seq == page.c.last_seq)
+    of_bots = (seats.c.shard == page.c.shard, seats.c.table_id == page.c.table_id, seats.c.session_id == "")
+    bot = sa.cast(seats.c.seat, sa.String) + "=" + seats.c.bot_level
+    bots = sa.select(sa.func.aggregate_strings(bot, ",")).where(*of_bots, page.c.has_bots)
     return sa.select(
         page,
         update.scalar_subquery().label("update_bytes"),
+        bots.scalar_subquery().label("bots"),
         *(
             sa.select(column).where(of_table).scalar_subquery().label(column.name)
             for column in (tables.c.grace_ms, tables.c.held_ms, tables.c.paused_at_ms)
@@ -246,7 +250,6 @@ def _live(
         place = {} if after is None else {"of_shard": after[0], "of_table": after[1]}
         query = _page(in_shards="shards" in wanted, quiet="before_ms" in wanted, after=bool(place))
         page = connection.execute(query, {**wanted, **place, "most": limit - len(found)}).all()
-        bots = _bot_levels(connection, [(row.shard, row.table_id) for row in page if row.has_bots])
         found += [
             LiveGame(
                 shard=row.shard,
@@ -254,7 +257,7 @@ def _live(
                 last_update=row.update_bytes,
                 grace_ms=row.grace_ms,
                 held_ms=row.held_ms,
-                bot_levels=bots.get((row.shard, row.table_id), {}),
+                bot_levels=_bot_levels(row.bots),
             )
             for row in page
             if row.paused_at_ms is None
@@ -265,15 +268,10 @@ def _live(
     return found
 
 
-def _bot_levels(connection: sa.Connection, keys: Sequence[tuple[int, str]]) -> dict[tuple[int, str], dict[int, str]]:
-    levels: dict[tuple[int, str], dict[int, str]] = {}
-    if keys:
-        query = sa.select(seats.c.shard, seats.c.table_id, seats.c.seat, seats.c.bot_level).where(
-            sa.tuple_(seats.c.shard, seats.c.table_id).in_(keys), seats.c.session_id == ""
-        )
-        for row in connection.execute(query):
-            levels.setdefault((row.shard, row.table_id), {})[row.seat] = row.bot_level
-    return levels
+def _bot_levels(bots: str | None) -> dict[int, str]:
+    """Of `0=steady,3=bold`: the levels by seat."""
+    pairs = (bot.split("=", 1) for bot in (bots or "").split(",") if bot)
+    return {int(seat): level for seat, level in sorted(pairs)}
 
 
 def _named(key: TableKey) -> dict[str, Any]:
