@@ -82,6 +82,32 @@ def test_outage_gives_its_time_back(run: Run) -> None:
     run(scenario)
 
 
+def test_the_first_probe_after_an_outage_of_the_store_has_the_leases_renewed(run: Run) -> None:
+    """Given a store that is away until all leases have lapsed, when it is back, then play time runs after one period,
+    not only after the next checkpoint."""
+
+    async def scenario(site: SmallSite) -> None:
+        database = MortalDatabase(site.database())
+        clock = site.clock(database=database)
+        await clock.start()
+        client = site.watch(clock)
+        await pause(2)
+        for away_s in (5.0, 5.3, 5.6, 5.9):
+            before = await client.GetPlayTime(pb.GetPlayTimeRequest(shard=9))
+            site.down = database.dead = True
+            await pause(away_s)
+            site.down = database.dead = False
+            await pause((PERIOD_MS + 30) / 1000)
+            after = await client.GetPlayTime(pb.GetPlayTimeRequest(shard=9))
+            assert after.play_time.running
+            given_back_ms = after.play_time.given_back_ms - before.play_time.given_back_ms
+            assert away_s * 1000 <= given_back_ms <= away_s * 1000 + 2 * PERIOD_MS
+            await pause(2)
+        await clock.stop()
+
+    run(scenario)
+
+
 def test_hanging_site_is_an_outage_too(run: Run) -> None:
     """IND-TIME-17: probes that neither come back nor fail."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from itertools import pairwise
 
 from magnate.clock.v1 import clock_service_pb2 as clock_pb
 
@@ -51,6 +52,58 @@ def test_a_late_reading_does_not_let_it_flicker() -> None:
         assert times.at(3).running  # type: ignore[union-attr]
     hear(times, 5_250)
     assert abs(shown_ms(times) - 5_350) <= 1
+
+
+def test_readings_that_were_long_in_coming_let_no_countdown_jump() -> None:
+    """Given readings that come 400 ms late for a while, when they are quick again, then what was shown as running has
+    never run faster than real time."""
+    clock = SetTime()
+    times = PlayTimes(clock)
+    hear(times, 10_000)
+    shown: list[float] = []
+    for step in range(1, 60):
+        clock.now_s = 100 + step / 20
+        if step % 5 == 0:
+            late_ms = 400 if step <= 30 else 0
+            hear(times, 10_000 + step * 50 - late_ms)
+        reading = times.at(3)
+        assert reading is not None
+        if reading.running:
+            shown.append(reading.play_time_ms - step * 50)
+    assert len(shown) >= 50
+    assert all(later <= before + 1 for before, later in pairwise(shown))
+    assert shown[-1] >= 10_000 - 1
+
+
+def test_who_begins_with_a_late_reading_stays_behind_until_play_time_stands_still() -> None:
+    clock = SetTime()
+    times = PlayTimes(clock)
+    hear(times, 9_600)
+    assert shown_ms(times) == 9_600
+    clock.now_s += 0.25
+    hear(times, 10_250)
+    assert shown_ms(times) == 9_850
+    hear(times, 10_250, running=False)
+    clock.now_s += 1.0
+    hear(times, 10_300)
+    assert shown_ms(times) == 10_300
+
+
+def test_what_piled_up_in_a_silence_is_not_taken_for_the_present() -> None:
+    clock = SetTime()
+    times = PlayTimes(clock)
+    hear(times, 5_000)
+    clock.now_s += 5
+    hear(times, 5_250)
+    old = times.at(3)
+    hear(times, 10_000)
+    clock.now_s += 0.1
+    new = times.at(3)
+    assert old is not None
+    assert new is not None
+    assert not old.running
+    assert new.running
+    assert abs(new.play_time_ms - 10_100) <= 1
 
 
 def test_silence_is_a_standstill_and_its_end_brings_the_truth() -> None:

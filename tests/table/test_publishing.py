@@ -153,6 +153,29 @@ async def test_a_probe_goes_the_whole_way(tables: Tables) -> None:
     assert [message.probe.probe_id for message in tables.heard] == ["p-1"]
 
 
+async def test_a_probe_that_waited_for_the_event_stream_is_not_told_any_more(tables: Tables) -> None:
+    """Given an event stream that is away for a while, when it is back, then only probes of the present come out: one
+    from before would say that the site can be played, when the store may have failed meanwhile."""
+    await tables.listen()
+    publish = tables.stream.publish
+
+    async def fail(topic: str, items: Sequence[tuple[str, int, bytes]]) -> None:
+        raise ServiceError(grpc.StatusCode.UNAVAILABLE, "EVENT_STREAM_DOWN", "gone")
+
+    tables.stream.publish = fail  # type: ignore[method-assign]
+    table_id, _ = await tables.running()
+    await tables.settle()
+    with pytest.raises(ServiceError) as raised:
+        await tables.client.Probe(pb.ProbeRequest(probe_id="during"))
+    assert (raised.value.code, raised.value.reason) == (grpc.StatusCode.UNAVAILABLE, "unreachable")
+    tables.stream.publish = publish  # type: ignore[method-assign]
+    await asyncio.sleep(0.3)
+    await tables.client.Probe(pb.ProbeRequest(probe_id="after"))
+    await tables.settle()
+    assert [message.probe.probe_id for message in tables.heard if message.HasField("probe")] == ["after"]
+    assert _heard(tables, table_id) == await _log(tables, table_id)
+
+
 async def test_a_table_that_does_not_hear_the_clock_refuses_its_probe(tables: Tables) -> None:
     """No play time may pass while the deadlines that this table opens would begin in the past."""
     await tables.listen()
