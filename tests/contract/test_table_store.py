@@ -171,6 +171,22 @@ async def test_marks_take_a_game_off_the_list_of_the_unpublished(store: SqlStore
     assert await store.unpublished(1_001, 10) == []
 
 
+async def test_the_unpublished_are_looked_for_among_some_games_at_a_time(store: SqlStore) -> None:
+    """From the last one that was looked at on; what the passes find together is what one that sees all finds."""
+    tables = [await _started(store, f"t{number}") for number in range(12)]
+    await store.mark_published([(_key(table), 4) for table in tables[::3]])
+    expected = sorted((table.shard, table.table_id) for number, table in enumerate(tables) if number % 3)
+    found: list[tuple[int, str]] = []
+    looked_at, passes = None, 0
+    while not passes or looked_at is not None:
+        page = await store.unpublished(1_001, 10, after=looked_at, rows=5)
+        found += [(game.shard, game.table_id) for game in page]
+        looked_at = await store.live_edge(looked_at, 5)
+        passes += 1
+    assert found == expected
+    assert passes == 3
+
+
 async def test_live_games_are_listed_by_shard_page_by_page(store: SqlStore) -> None:
     tables = [await _started(store, f"t{number}") for number in range(12)]
     expected = sorted((table.shard, table.table_id) for table in tables)

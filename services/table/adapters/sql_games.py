@@ -66,12 +66,30 @@ _MARK = (
     .where(_of(games), games.c.published_seq < _SEQ)
     .values(published_seq=_SEQ, is_live=sa.not_(sa.and_(games.c.is_over, games.c.last_seq <= _SEQ)))
 )
+_AFTER = sa.tuple_(games.c.shard, games.c.table_id) > sa.tuple_(
+    sa.bindparam("of_shard", type_=sa.SmallInteger), sa.bindparam("of_table", type_=sa.String)
+)
+_LIVE_PAGE = (
+    sa.select(games.c.shard, games.c.table_id, games.c.last_seq, games.c.published_seq, games.c.changed_at_ms)
+    .where(games.c.is_live, _AFTER)
+    .order_by(games.c.shard, games.c.table_id)
+    .limit(sa.bindparam("rows", type_=sa.Integer))
+    .cte("page")
+)
 _UNPUBLISHED = (
-    sa.select(games.c.shard, games.c.table_id, games.c.published_seq)
-    .where(games.c.is_live, games.c.last_seq > games.c.published_seq)
-    .where(games.c.changed_at_ms < sa.bindparam("before_ms", type_=sa.BigInteger))
+    sa.select(_LIVE_PAGE.c.shard, _LIVE_PAGE.c.table_id, _LIVE_PAGE.c.published_seq)
+    .where(_LIVE_PAGE.c.last_seq > _LIVE_PAGE.c.published_seq)
+    .where(_LIVE_PAGE.c.changed_at_ms < sa.bindparam("before_ms", type_=sa.BigInteger))
     .limit(sa.bindparam("most", type_=sa.Integer))
 )
+_LIVE_EDGE = (
+    sa.select(games.c.shard, games.c.table_id)
+    .where(games.c.is_live, _AFTER)
+    .order_by(games.c.shard, games.c.table_id)
+    .offset(sa.bindparam("rows", type_=sa.Integer) - 1)
+    .limit(1)
+)
+_BEFORE_ALL = (-1, "")
 
 
 @lru_cache(maxsize=8)
@@ -228,9 +246,21 @@ def mark_published(connection: sa.Connection, marks: Sequence[tuple[TableKey, in
     return [mark for mark in marks if mark[0] not in free]
 
 
-def unpublished(connection: sa.Connection, before_ms: int, limit: int) -> list[Unpublished]:
-    found = connection.execute(_UNPUBLISHED, {"before_ms": before_ms, "most": limit})
+def unpublished(
+    connection: sa.Connection, before_ms: int, limit: int, after: tuple[int, str] | None, rows: int
+) -> list[Unpublished]:
+    found = connection.execute(_UNPUBLISHED, {**_from(after, rows), "before_ms": before_ms, "most": limit})
     return [Unpublished(row.shard, row.table_id, row.published_seq) for row in found]
+
+
+def live_edge(connection: sa.Connection, after: tuple[int, str] | None, rows: int) -> tuple[int, str] | None:
+    found = connection.execute(_LIVE_EDGE, _from(after, rows)).first()
+    return None if found is None else (found.shard, found.table_id)
+
+
+def _from(after: tuple[int, str] | None, rows: int) -> dict[str, Any]:
+    shard, table_id = after or _BEFORE_ALL
+    return {"of_shard": shard, "of_table": table_id, "rows": rows}
 
 
 def commit_probe(connection: sa.Connection, shard: int, probe_id: str, now_ms: int) -> None:

@@ -19,6 +19,7 @@ from services.table.adapters.postgres import PostgresDatabase
 from services.table.adapters.sqlite import SqliteDatabase
 from services.table.application.audit import AuditEntry, Marks
 from services.table.application.ports import (
+    LIVE_ROWS,
     Game,
     LiveGame,
     LoggedCommand,
@@ -101,8 +102,13 @@ class SqlStore:
     async def mark_published(self, marks: Sequence[tuple[TableKey, int]]) -> list[tuple[TableKey, int]]:
         return await self._database.write(lambda c: sql_games.mark_published(c, marks))
 
-    async def unpublished(self, before_ms: int, limit: int) -> list[Unpublished]:
-        return await self._database.read(lambda c: sql_games.unpublished(c, before_ms, limit))
+    async def unpublished(
+        self, before_ms: int, limit: int, *, after: tuple[int, str] | None = None, rows: int = LIVE_ROWS
+    ) -> list[Unpublished]:
+        return await self._database.read(lambda c: sql_games.unpublished(c, before_ms, limit, after, rows))
+
+    async def live_edge(self, after: tuple[int, str] | None, rows: int = LIVE_ROWS) -> tuple[int, str] | None:
+        return await self._database.read(lambda c: sql_games.live_edge(c, after, rows))
 
     async def commit_probe(self, shard: int, probe_id: str, now_ms: int) -> None:
         await self._database.commit_probe(shard, probe_id, now_ms)

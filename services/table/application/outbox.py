@@ -65,6 +65,8 @@ class Outbox:
         self._lobby_marks: dict[TableKey, int] = {}
         # Tables whose messages did not fit; they are read from the log when the stream takes messages again.
         self._behind: set[TableKey] = set()
+        # How far the search for what was not published has come.
+        self._looked_at: tuple[int, str] | None = None
 
     def update_committed(
         self, key: TableKey, last_seq: int, update: bytes, turns: Sequence[table_pb2.BotTurn] = ()
@@ -143,13 +145,15 @@ class Outbox:
             await self._store.mark_lobby_published(list(lobbies.items()))
 
     async def recover(self) -> None:
-        """Publishes from the store what was committed a while ago and is not marked; unless a backlog explains it."""
+        """Publishes from the store what was committed a while ago and is not marked; unless a backlog explains it.
+        Where there are very many games it looks at some of them, and at the next ones the next time."""
         if self._queue:
             return
         before_ms = self._wall.unix_ms() - self._options.recover_after_ms
         for table in await self._store.unpublished_lobbies(before_ms, _RECOVERED_PER_PASS):
             self.table_changed(table)
-        for game in await self._store.unpublished(before_ms, _RECOVERED_PER_PASS):
+        games = await self._store.unpublished(before_ms, _RECOVERED_PER_PASS, after=self._looked_at)
+        for game in games:
             key = TableKey(game.shard, game.table_id)
             if game.published_seq < self._game_marks.get(key, 0):
                 continue
@@ -163,6 +167,8 @@ class Outbox:
                 self.update_committed(key, row.last_seq, row.update)
             await self._ask_bots(key)
             _log.info("published_again", table_id=game.table_id, after_seq=game.published_seq, updates=len(rows))
+        if len(games) < _RECOVERED_PER_PASS:
+            self._looked_at = await self._store.live_edge(self._looked_at)
 
     async def _ask_bots(self, key: TableKey) -> None:
         """Whoever committed may have died before he told the bots."""

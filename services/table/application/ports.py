@@ -84,6 +84,10 @@ class LiveGame:
     held_ms: int = 0
 
 
+#: live games that one search for unpublished ones looks at: some milliseconds of the store
+LIVE_ROWS = 20_000
+
+
 @dataclass(frozen=True, slots=True)
 class Unpublished:
     """A game whose log is ahead of the event stream, as far as the store knows."""
@@ -203,8 +207,15 @@ class Store(Administration, Retention, Protocol):
         the marks of such games come back, for the next time."""
         ...
 
-    async def unpublished(self, before_ms: int, limit: int) -> list[Unpublished]:
-        """Games whose last commit was before this moment and is not marked as published."""
+    async def unpublished(
+        self, before_ms: int, limit: int, *, after: tuple[int, str] | None = None, rows: int = LIVE_ROWS
+    ) -> list[Unpublished]:
+        """Games whose last commit was before this moment and is not marked as published, among the first so many live
+        ones after (shard, table_id)."""
+        ...
+
+    async def live_edge(self, after: tuple[int, str] | None, rows: int = LIVE_ROWS) -> tuple[int, str] | None:
+        """The last of these; None when there are fewer."""
         ...
 
     async def mark_lobby_published(self, marks: Sequence[tuple[TableKey, int]]) -> None: ...
