@@ -93,6 +93,8 @@ def build(
         answer_metadata={CONTRACT_KEY: CONTRACT_VERSION},
     )
     service.add_handler(DESCRIPTOR, handler)
+    if settings.submit_target_ms:
+        service.watch_delay(admission.delayed)
     web = _web(settings, service, live)
 
     async def is_subscribed() -> None:

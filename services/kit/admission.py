@@ -31,7 +31,8 @@ class Admission:
     """Waiting commands help nobody: what would wait for long is refused at once, with a time to wait elsewhere.
 
     By Little's law a queue that is answered at a rate r holds r x t commands when each takes t: so that is how many
-    are let in, with half of `target_ms` for t and r as it was lately. It is not lowered while answers come sooner than
+    are let in, with half of `target_ms` for t and r as it was lately. What a command waits for before it gets here
+    (`delayed`) is part of that time. The bound is not lowered while answers come sooner than
     that, and rises while it is met and they do. The refused come again one after the other, some for each that is
     answered, as long as that does not take them too long: in heaps they would wait before anybody sees them, and
     refusing would become the load. A target of 0 admits all.
@@ -43,6 +44,7 @@ class Admission:
         self._most = most
         self.limit = float(first if target_ms else most)
         self.under_way = 0
+        self._delay_s = 0.0
         self._rate = _FIRST_RATE
         self._next_again_s = 0.0
         self._began_s: float | None = None
@@ -68,6 +70,10 @@ class Admission:
             self._took_s += min(took_s, _MOST_GOALS * self._goal_s)
         self._turn(now_s)
 
+    def delayed(self, delay_s: float) -> None:
+        """So long a command lately waited before it came here."""
+        self._delay_s = delay_s
+
     def _turn(self, now_s: float) -> None:
         if self._began_s is None:
             self._began_s = now_s
@@ -81,9 +87,10 @@ class Admission:
         self._took_s = 0.0
 
     def _learn(self, elapsed_s: float) -> None:
-        mean_s = self._took_s / max(1, self._answered)
+        mean_s = self._delay_s + self._took_s / max(1, self._answered)
         if self._refused or mean_s > self._goal_s:
-            wanted = min(self._answered / elapsed_s * self._goal_s, self.limit * _MOST_GROWTH)
+            left_s = max(0.0, self._goal_s - self._delay_s)
+            wanted = min(self._answered / elapsed_s * left_s, self.limit * _MOST_GROWTH)
             # A queue far too long is cut at once: whoever waits in it waits in vain.
             share = 1.0 if mean_s > 2 * self._goal_s else _SMOOTHING
             self.limit = max(self._least, min(self._most, self.limit + (wanted - self.limit) * share))

@@ -14,6 +14,7 @@ import signal
 import sys
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal, TypeVar, cast
 
 import grpc
@@ -38,6 +39,7 @@ from services.kit.calls.contract import Contract
 from services.kit.calls.dispatch import OnRefused
 from services.kit.ending import end_tasks
 from services.kit.errors import ServiceError
+from services.kit.knocking import knock, own_address
 from services.kit.settings import setting
 from services.kit.telemetry import Telemetry, observable_value
 from services.kit.tls_settings import TlsSettings
@@ -160,6 +162,7 @@ class Service:
         self._tasks: list[asyncio.Task[None]] = []
         self._servers: list[grpc.aio.Server] = []
         self._health = health.aio.HealthServicer()
+        self._on_delay: Callable[[float], None] | None = None
         self.is_stopping = False
         self._port = 0
         self._observe()
@@ -198,6 +201,11 @@ class Service:
     def add_check(self, name: str, check: Callable[[], Awaitable[object]]) -> None:
         """Something without which the service is not ready; it raises when that is missing."""
         self._checks.append((name, check))
+
+    def watch_delay(self, note: Callable[[float], None]) -> None:
+        """Several times a second `note` hears how many seconds a call at the own port took that asks for nothing: it
+        has waited like all others. Only where there is a port, and on Linux."""
+        self._on_delay = note
 
     def add_opener(self, open_more: Callable[[], Awaitable[object]]) -> None:
         """Called at the start, after the port is open and before the background work; it may raise StartError."""
@@ -273,6 +281,9 @@ class Service:
         files = self.settings.port_tls()
         for dispatcher in self._dispatchers.values():
             serve(server, dispatcher, certified=files is not None and bool(files.authorities))
+        if self._on_delay is not None and (door := own_address()):
+            server.add_insecure_port(door)
+            self.add_background("knock", partial(knock, door, LIVE, self._on_delay))
         names = [*self._dispatchers, health.SERVICE_NAME, reflection.SERVICE_NAME]
         reflection.enable_server_reflection(names, server)
         self._port = await self._listen(server, port, files)

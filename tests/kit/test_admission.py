@@ -124,6 +124,22 @@ def test_a_service_that_becomes_slow_and_quick_again_is_followed() -> None:
         assert len(took_s) > per_second * 10 * 0.9
 
 
+def test_what_a_command_waits_for_before_is_part_of_its_time() -> None:
+    """Where calls wait long at the port, few are let in, so that the loop has time to take them from there."""
+    gates = Gates(1, per_second=400.0)
+    gates.join(200)
+    gates.run(5)
+    alone = gates.gateways[0].limit
+    gates.gateways[0].delayed(0.05)
+    gates.run(2)
+    delayed = gates.gateways[0].limit
+    gates.gateways[0].delayed(0.3)
+    gates.run(2)
+    assert 20 < alone < 40
+    assert 5 < delayed < alone / 2
+    assert gates.gateways[0].limit == 4
+
+
 def test_quick_answers_admit_all_and_few_slow_ones_are_no_queue() -> None:
     admission = Admission(target_ms=100)
     for number in range(2_000):

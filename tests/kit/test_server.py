@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import os
 import signal
+import time
 from collections.abc import AsyncIterator
 from typing import Any, cast
 
@@ -251,3 +252,20 @@ async def test_openers_run_once_the_port_is_open_and_their_failure_is_clear(
     assert await run_services([(service, 0)]) == 1
     assert seen[0] > 0
     assert capsys.readouterr().err == "magnate: echo: cannot start: the store is away\n"
+
+
+async def test_a_service_hears_how_long_calls_wait_at_its_port() -> None:
+    """A call that asks for nothing takes next to no time, and as long as the loop does not come to it."""
+    service, _ = make()
+    delays: list[float] = []
+    service.watch_delay(delays.append)
+    await service.start(0)
+    async with asyncio.timeout(10):
+        while len(delays) < 2:
+            await asyncio.sleep(0.01)
+        quiet = min(delays)
+        while max(delays) < 0.2:
+            time.sleep(0.25)  # noqa: ASYNC251 - the loop is to stand still
+            await asyncio.sleep(0)
+    await service.stop()
+    assert 0 < quiet < 0.2
