@@ -15,7 +15,7 @@ _FEW_ANSWERS, _LONGEST_WINDOW_S = 8, 1.0
 _GOAL_SHARE = 0.5
 _MOST_GOALS = 4
 _SMOOTHING = 0.5
-_MOST_GROWTH = 1.5
+_MOST_GROWTH, _RECOVERY = 1.5, 1.05
 # So many come again for each that is answered: to refuse them costs something too.
 _AGAIN_SHARE = 0.25
 _FIRST_RATE = 100.0
@@ -41,7 +41,7 @@ class Admission:
     def __init__(self, *, target_ms: int, least: int = 4, first: int = 128, most: int = 1_000) -> None:
         self._goal_s = target_ms / 1000 * _GOAL_SHARE
         self._least = least
-        self._most = most
+        self._first, self._most = first, most
         self.limit = float(first if target_ms else most)
         self.under_way = 0
         self._delay_s = 0.0
@@ -72,7 +72,7 @@ class Admission:
 
     def delayed(self, delay_s: float) -> None:
         """So long a command lately waited before it came here."""
-        self._delay_s = delay_s
+        self._delay_s += (delay_s - self._delay_s) * _SMOOTHING
 
     def _turn(self, now_s: float) -> None:
         if self._began_s is None:
@@ -82,6 +82,8 @@ class Admission:
             return
         if self._answered >= _FEW_ANSWERS or self._refused:
             self._learn(elapsed_s)
+        else:
+            self._recover()
         self._began_s = now_s
         self._answered = self._refused = 0
         self._took_s = 0.0
@@ -94,7 +96,13 @@ class Admission:
             # A queue far too long is cut at once: whoever waits in it waits in vain.
             share = 1.0 if mean_s > 2 * self._goal_s else _SMOOTHING
             self.limit = max(self._least, min(self._most, self.limit + (wanted - self.limit) * share))
+        else:
+            self._recover()
         self._rate += (max(1.0, self._answered / elapsed_s) - self._rate) * _SMOOTHING
+
+    def _recover(self) -> None:
+        # What a hiccup has taken of it comes back where nobody needs it.
+        self.limit = max(self.limit, min(self._first, self.limit * _RECOVERY))
 
     def _wait_s(self, now_s: float) -> float:
         self._next_again_s = max(self._next_again_s, now_s + _FIRST_WAIT_S) + 1 / (self._rate * _AGAIN_SHARE)

@@ -130,7 +130,8 @@ def test_what_a_command_waits_for_before_is_part_of_its_time() -> None:
     gates.join(200)
     gates.run(5)
     alone = gates.gateways[0].limit
-    gates.gateways[0].delayed(0.05)
+    for _ in range(8):
+        gates.gateways[0].delayed(0.05)
     gates.run(2)
     delayed = gates.gateways[0].limit
     gates.gateways[0].delayed(0.3)
@@ -138,6 +139,19 @@ def test_what_a_command_waits_for_before_is_part_of_its_time() -> None:
     assert 20 < alone < 40
     assert 5 < delayed < alone / 2
     assert gates.gateways[0].limit == 4
+
+
+def test_what_a_hiccup_takes_of_the_bound_comes_back() -> None:
+    admission = Admission(target_ms=100)
+    for number in range(100):
+        assert admission.enter(number / 100) == 0
+        admission.leave(number / 100, 1.0)
+    cut = admission.limit
+    for number in range(100, 3_000):
+        assert admission.enter(number / 20) == 0
+        admission.leave(number / 20, 0.01)
+    assert cut < 10
+    assert admission.limit == 128
 
 
 def test_quick_answers_admit_all_and_few_slow_ones_are_no_queue() -> None:
