@@ -283,7 +283,7 @@ class Service:
             serve(server, dispatcher, certified=files is not None and bool(files.authorities))
         if self._on_delay is not None and (door := own_address()):
             server.add_insecure_port(door)
-            self.add_background("knock", partial(knock, door, LIVE, self._on_delay))
+            self.add_background("knock", partial(knock, door, self._on_delay))
         names = [*self._dispatchers, health.SERVICE_NAME, reflection.SERVICE_NAME]
         reflection.enable_server_reflection(names, server)
         self._port = await self._listen(server, port, files)
