@@ -236,7 +236,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tables", type=int, default=400)
     parser.add_argument("--seconds", type=float, default=20)
-    parser.add_argument("--target-ms", type=int, default=150)
+    parser.add_argument("--target-ms", type=int, default=100)
     parser.add_argument("--embedded", action="store_true")
     chosen = parser.parse_args()
     main(chosen.tables, chosen.seconds, chosen.target_ms, is_embedded=chosen.embedded)
