@@ -22,12 +22,13 @@ from magnate.game.v1 import decision_pb2, update_pb2
 from magnate.gateway.v1 import gateway_service_pb2 as pb
 from magnate.table.v1 import table_pb2
 
+from services.kit.errors import from_rpc_error
 from tests.bench.choosing import choose
 
 SEATS = 4
 _PATH = "/magnate.gateway.v1.GatewayService/"
 _DRAIN_S = 5.0
-SHED_REST_S = 0.1
+_REST_S = 0.1
 
 
 class Connection:
@@ -75,6 +76,12 @@ class Connection:
             await self.call(pb.JoinTableRequest(table_id=table_id), token)
         await self.call(pb.StartGameRequest(table_id=table_id), tokens[0])
         return table_id
+
+
+def rest_s(error: grpc.aio.AioRpcError) -> float:
+    """How long a refusal asks to wait."""
+    wait_ms = from_rpc_error(error).retry_after_ms
+    return _REST_S if wait_ms is None else wait_ms / 1000
 
 
 def _headers(token: str) -> Any:
@@ -193,9 +200,9 @@ class Seats:
     async def _submit(self, request: pb.SubmitRequest, token: str) -> None:
         begun_s = time.perf_counter()
         try:
-            while not await self._taken(request, token):
+            while (wait_s := await self._refused_for_s(request, token)) is not None:
                 self._play.figures.shed += 1
-                await asyncio.sleep(SHED_REST_S)
+                await asyncio.sleep(wait_s)
             self._play.figures.answers_ms.append((time.perf_counter() - begun_s) * 1000)
         except grpc.aio.AioRpcError as error:
             if self._sent.pop(request.command.command_id, None) is not None:
@@ -203,15 +210,15 @@ class Seats:
             self._play.figures.failed += 1
             print(f"load: {request.command}: {error.code()} {error.details()}", file=sys.stderr)
 
-    async def _taken(self, request: pb.SubmitRequest, token: str) -> bool:
-        """False when the site has too much to do and asks to try again."""
+    async def _refused_for_s(self, request: pb.SubmitRequest, token: str) -> float | None:
+        """How long to wait when the site has too much to do and asks to try again; None when it was done."""
         try:
             await self._connection.call(request, token)
         except grpc.aio.AioRpcError as error:
             if error.code() is grpc.StatusCode.RESOURCE_EXHAUSTED:
-                return False
+                return rest_s(error)
             raise
-        return True
+        return None
 
 
 class Load:

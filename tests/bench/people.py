@@ -22,10 +22,11 @@ from magnate.gateway.v1 import gateway_service_pb2 as pb
 from magnate.table.v1 import table_pb2
 
 from tests.bench.choosing import choose
-from tests.bench.load import SHED_REST_S, Connection
+from tests.bench.load import Connection, rest_s
 
 _AT_A_TIME = 16
 _DRAIN_S = 0.5
+_REST_S = 0.1
 _AGAIN = (grpc.StatusCode.RESOURCE_EXHAUSTED, grpc.StatusCode.UNAVAILABLE)
 
 
@@ -58,7 +59,7 @@ class Person:
             if is_over:
                 await self._table.next_one(table_id)
             else:
-                await asyncio.sleep(SHED_REST_S)
+                await asyncio.sleep(_REST_S)
 
     async def _watch_one(self, table_id: str, ready: asyncio.Event) -> bool:
         """Whether the game is over; else the site has ended the watch."""
@@ -145,7 +146,7 @@ class Table:
                 if error.code() is not grpc.StatusCode.RESOURCE_EXHAUSTED:
                     raise
                 self._figures.shed += 1
-                await asyncio.sleep(SHED_REST_S)
+                await asyncio.sleep(rest_s(error))
             else:
                 return answer
 
