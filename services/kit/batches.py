@@ -30,7 +30,7 @@ ResultOut_co = TypeVar("ResultOut_co", covariant=True)
 _log = get_log(__name__)
 _SWEEP_S = 0.05
 _FIRST_BACKOFF_S = 0.05
-# Play time counts as soon as probes get through, and they need no stream: commands must not be long behind them.
+# Neither commands nor the probes among them get through before a stream stands again, and who waits for it cannot play.
 _LAST_BACKOFF_S = 0.25
 
 # Keeps what is in work alive after its client has gone.
