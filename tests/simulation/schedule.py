@@ -105,12 +105,11 @@ def _violations(findings: Findings, faults: Faults, loop: VirtualLoop) -> tuple[
 
 def _opened(site: Site) -> int:
     """Deadlines that were opened so far."""
-    opened: dict[str, int] = {}
+    opened: set[tuple[str, int]] = set()
     for row in site.server.log:
         update = update_pb2.Update.FromString(row.update)
-        newest = max((deadline.deadline_id for deadline in update.deadlines), default=0)
-        opened[row.table_id] = max(opened.get(row.table_id, 0), newest)
-    return sum(opened.values())
+        opened |= {(row.table_id, deadline.deadline_id) for deadline in update.deadlines}
+    return len(opened)
 
 
 def _line_of(row: Logged) -> str:

@@ -15,7 +15,8 @@ import services.rules.main
 import services.table.main
 from gateway.settings import GatewaySettings
 from services.clock.settings import ClockSettings
-from services.kit.server import Service
+from services.kit.errors import ServiceError
+from services.kit.server import Service, StartError
 from services.kit.telemetry import Telemetry
 from services.rules.domain.edition import Edition
 from services.rules.editions.loader import Catalogue
@@ -23,7 +24,7 @@ from services.rules.settings import RulesSettings
 from services.table.settings import TableSettings
 from tests.simulation.broker import Broker
 from tests.simulation.chance import Machine, SeededChance
-from tests.simulation.loop import Process, VirtualLoop
+from tests.simulation.loop import NOBODY, Process, VirtualLoop
 from tests.simulation.network import Client, Network, Peer, Replicas
 from tests.simulation.store import ClockDatabase, Server, TableDatabase
 
@@ -75,10 +76,21 @@ class Site:
     async def _boot(self, process: Process) -> None:
         kind = process.name.split("-")[0]
         build = {"table": self._table, "gateway": self._gateway, "clock": self._clock}[kind]
-        service, descriptor = await build(process)
-        await service.start(None)
+        try:
+            service, descriptor = await build(process)
+            await service.start(None)
+        except (ServiceError, StartError) as error:
+            self.loop.note(f"{process.name} cannot start: {error}")
+            self.loop.call_later(self._rng.uniform(*_BOOT_S), self._start_again, process, context=NOBODY)
+            return
         self.network.add(Peer(kind, process, lambda caller: service.local(descriptor, caller=caller)))
         self.on_change()
+
+    def _start_again(self, process: Process) -> None:
+        """As whoever runs a site does with a process that has ended because a part that it needs was away."""
+        if self.processes.get(process.name) is process:
+            self.crash(process.name)
+            self.start(process.name)
 
     def _client(self, process: Process, kind: str, to: str) -> Any:
         return Client(self.network, process, (kind, to))
