@@ -135,6 +135,11 @@ class _Shard:
         said = heard.play_time
         if self.heard is not None and said.epoch < self.heard.play_time.epoch:
             return
+        if self.heard is not None:
+            # Whether or not anybody asked: another gateway may have shown it, to somebody who asks here next.
+            before_ms = self._meant_ms(self.heard, heard.at_s)
+            if before_ms > said.play_time_ms:
+                self._show(before_ms, heard.at_s, running=False)
         self.heard = heard
         stretch = (said.epoch, said.given_back_ms)
         if stretch != self._stretch or not said.running:
@@ -147,16 +152,21 @@ class _Shard:
         heard = self.heard
         if heard is None:
             return None
-        said, age_ms, standing = heard.play_time, heard.age_ms(now_s), heard.standing(now_s)
+        said, standing = heard.play_time, heard.standing(now_s)
+        hold = _aged(said.hold, int(heard.age_ms(now_s))) if standing.hold_id is not None else None
+        shown_ms = int(self._show(self._meant_ms(heard, now_s), now_s, running=standing.running))
+        return Reading(shown_ms, standing.running, said.given_back_ms, standing.cause, hold)
+
+    def _meant_ms(self, heard: _Heard, now_s: float) -> float:
+        """Where play time is by what was heard, were it shown exactly."""
+        said = heard.play_time
         meant_ms = float(said.play_time_ms)
         if said.running and said.valid_for_ms:
             late_ms = self._ahead_ms + heard.at_s * 1000 - meant_ms
             if 0 < late_ms <= _FURTHEST_BEHIND_MS:
                 meant_ms += late_ms
-            meant_ms += min(age_ms, heard.good_ms)
-        hold = _aged(said.hold, int(age_ms)) if standing.hold_id is not None else None
-        shown_ms = int(self._show(meant_ms, now_s, running=standing.running))
-        return Reading(shown_ms, standing.running, said.given_back_ms, standing.cause, hold)
+            meant_ms += min(heard.age_ms(now_s), heard.good_ms)
+        return meant_ms
 
     def _show(self, meant_ms: float, now_s: float, *, running: bool) -> float:
         steady_ms = self._shown_ahead_ms + now_s * 1000

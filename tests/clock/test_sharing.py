@@ -32,6 +32,15 @@ async def held(client: LocalClient) -> dict[int, pb.PlayTime]:
     return found
 
 
+async def is_known(clients: list[LocalClient], table_id: str) -> bool:
+    """Whether one of the replicas knows of a deadline of the table."""
+    for client in clients:
+        with suppress(ServiceError):
+            if (await client.GetRemaining(pb.GetRemainingRequest(table_id=table_id))).remaining:
+                return True
+    return False
+
+
 async def all_served(site: SmallSite, since_ms: float) -> float:
     """Milliseconds until play time of every shard advances again, as the tables hear it."""
     # What was heard last may be extrapolated for a period; only a new reading goes further.
@@ -168,6 +177,31 @@ def test_replica_cut_off_from_the_store_stands_still_and_is_fenced(run: Run) -> 
             await asyncio.sleep(3)
             again, rest = set(await held(client)), set(await held(other))
             assert (len(again), again | rest, again & rest) == (32, set(range(SHARDS)), set())
+        await first.stop()
+        await second.stop()
+
+    run(scenario)
+
+
+def test_no_update_falls_between_two_subscriptions(run: Run) -> None:
+    """Given updates that come while a replica gives a half of its shards away, then those of the half that it keeps are
+    known at once, though it listens anew."""
+
+    async def scenario(site: SmallSite) -> None:
+        first = site.clock(replica="first")
+        await first.start()
+        clients = [site.watch(first)]
+        await asyncio.sleep(2)
+        second = site.clock(replica="second")
+        await second.start()
+        clients.append(site.watch(second))
+        names = [f"u{number}" for number in range(600)]
+        for name in names:
+            await site.open(name, 1, 60_000)
+            await asyncio.sleep(0.002)
+        assert [len(await held(client)) for client in clients] == [32, 32]
+        await asyncio.sleep(0.5)
+        assert [name for name in names if not await is_known(clients, name)] == []
         await first.stop()
         await second.stop()
 

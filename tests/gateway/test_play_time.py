@@ -106,6 +106,19 @@ def test_what_piled_up_in_a_silence_is_not_taken_for_the_present() -> None:
     assert abs(new.play_time_ms - 10_100) <= 1
 
 
+def test_who_was_not_asked_shows_what_another_gateway_has_shown() -> None:
+    """Given two gateways of which only one was asked while a reading was late, when play time turns out to stand still,
+    then who goes from this one to the other one does not see his time grow."""
+    clock = SetTime()
+    asked, other = PlayTimes(clock), PlayTimes(clock)
+    for times in (asked, other):
+        hear(times, 5_000)
+    clock.now_s += 0.4
+    seen_ms = shown_ms(asked)
+    hear(other, 5_000, running=False)
+    assert shown_ms(other) == seen_ms
+
+
 def test_silence_is_a_standstill_and_its_end_brings_the_truth() -> None:
     clock = SetTime()
     times = PlayTimes(clock)

@@ -15,6 +15,8 @@ _log = get_log(__name__)
 _REST_S = 1.0
 # Between two pages of a list that is not urgent.
 _LEISURE_S = 0.5
+# So long the subscription before is still heard beside a new one: what reached it is perhaps not read yet.
+_OVERLAP_S = 1.0
 
 
 class Follower:
@@ -35,6 +37,7 @@ class Follower:
         self._doubtful: set[int] = set()
         self._reviewed = -1
         self._unheard: set[int] = set()
+        self._retired: set[asyncio.Task[None]] = set()
 
     def want_list(self, shards: Collection[int]) -> None:
         """Has the list of these shards read at once: of some of their tables nothing may be known."""
@@ -64,8 +67,8 @@ class Follower:
                 if hearing is not None and hearing.done():
                     hearing.result()
         finally:
-            if hearing is not None:
-                hearing.cancel()
+            for task in [*self._retired, *([hearing] if hearing else [])]:
+                task.cancel()
 
     async def relist(self) -> None:
         """Reads the list of what is wanted or in doubt, else of one shard after the other, until it is cancelled."""
@@ -109,14 +112,15 @@ class Follower:
         return asyncio.create_task(self._hear(shards, before))
 
     async def _hear(self, shards: frozenset[int], before: asyncio.Task[None] | None) -> None:
-        """Takes what updates say. The subscription before ends once this one stands, so that nothing falls between."""
+        """Takes what updates say. The subscription before ends a while after this one stands, so that nothing falls
+        between."""
         try:
             while True:
                 try:
                     async with aclosing(self._updates.follow(shards)) as updates:
                         async for news in updates:
                             if before is not None:
-                                before.cancel()
+                                self._retire(before)
                                 before = None
                             self._hear_one(news, shards)
                     reason = "ended"
@@ -128,6 +132,11 @@ class Follower:
         finally:
             if before is not None:
                 before.cancel()
+
+    def _retire(self, hearing: asyncio.Task[None]) -> None:
+        self._retired.add(hearing)
+        hearing.add_done_callback(self._retired.discard)
+        asyncio.get_running_loop().call_later(_OVERLAP_S, hearing.cancel)
 
     def _hear_one(self, news: InForce | Gap, shards: frozenset[int]) -> None:
         if isinstance(news, InForce):
