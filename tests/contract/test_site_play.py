@@ -190,19 +190,20 @@ async def test_deadlines_are_armed_and_count_down(visitors: Visitors) -> None:
         first = await to_auction(people, watcher)
         lot = [item for item in watcher.updates[-1].deadlines if item.kind == decision_pb2.DEADLINE_KIND_LOT]
         assert [item.budget_ms for item in lot] == [60_000]
-        lefts = [await _left_ms(people.guests[0], lot[0]) for _ in range(2)]
+        lefts = [await _left_ms(people, lot[0]) for _ in range(2)]
         done = await people.submit(decline(first, "pass-1"))
         after = (await watcher.reach(done.last_seq)).deadlines
         assert [item for item in after if item.kind == decision_pb2.DEADLINE_KIND_LOT] == lot
     assert 60_000 >= lefts[0] > lefts[1] > 0
 
 
-async def _left_ms(guest: Guest, deadline: decision_pb2.Deadline) -> int:
-    """What is left of a deadline after play time has advanced a little."""
+async def _left_ms(people: People, deadline: decision_pb2.Deadline) -> int:
+    """What is left of a deadline after the play time of the table's shard has advanced a little."""
+    guest, question = people.guests[0], pb.SyncTimeRequest(table_id=people.table_id)
     async with asyncio.timeout(30):
-        begun = (await guest.ask(pb.SyncTimeRequest())).play_time_ms
+        begun = (await guest.ask(question)).play_time_ms
         while True:
-            now = await guest.ask(pb.SyncTimeRequest())
+            now = await guest.ask(question)
             if now.running and now.play_time_ms > begun + 50:
                 return int(deadline.opened_at_ms + deadline.budget_ms - now.play_time_ms)
             await asyncio.sleep(0.05)
