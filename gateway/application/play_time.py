@@ -71,18 +71,33 @@ class Standing(NamedTuple):
     hold_id: str | None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class _Heard:
     """What the clock said of some shards, at a monotonic moment of our own; believed from `settled_s` on."""
 
-    play_time: clock_pb.PlayTime
-    at_s: float
-    settled_s: float = 0.0
+    __slots__ = (
+        "at_s",
+        "epoch",
+        "given_back_ms",
+        "good_ms",
+        "play_time",
+        "play_time_ms",
+        "running",
+        "settled_s",
+        "valid_ms",
+    )
 
-    @property
-    def good_ms(self) -> int:
-        """So long it is shown on."""
-        return self.play_time.valid_for_ms + _PATIENCE_MS
+    def __init__(self, play_time: clock_pb.PlayTime, at_s: float, settled_s: float) -> None:
+        self.play_time = play_time
+        self.at_s = at_s
+        self.settled_s = settled_s
+        # Looked at for each shard: a field of a message is not as cheap.
+        self.play_time_ms = play_time.play_time_ms
+        self.epoch = play_time.epoch
+        self.running = play_time.running
+        self.given_back_ms = play_time.given_back_ms
+        self.valid_ms = play_time.valid_for_ms
+        # So long it is shown on.
+        self.good_ms = self.valid_ms + _PATIENCE_MS
 
     def age_ms(self, now_s: float) -> float:
         return max(0.0, now_s - self.at_s) * 1000
@@ -93,22 +108,21 @@ class _Heard:
 
     def says(self, other: clock_pb.PlayTime) -> bool:
         """Whether the other shard of the same message is told the same."""
-        said = self.play_time
         return (
-            said.play_time_ms == other.play_time_ms
-            and said.epoch == other.epoch
-            and said.running == other.running
-            and said.valid_for_ms == other.valid_for_ms
-            and said.given_back_ms == other.given_back_ms
-            and said.cause == other.cause
-            and not (said.HasField("hold") or other.HasField("hold"))
+            self.play_time_ms == other.play_time_ms
+            and self.epoch == other.epoch
+            and self.running == other.running
+            and self.valid_ms == other.valid_for_ms
+            and self.given_back_ms == other.given_back_ms
+            and self.play_time.cause == other.cause
+            and not (self.play_time.HasField("hold") or other.HasField("hold"))
         )
 
     def standing(self, now_s: float) -> Standing:
         said, age_ms = self.play_time, self.age_ms(now_s)
-        running = said.running and self.is_good(now_s)
+        running = self.running and self.is_good(now_s)
         cause = said.cause
-        if said.running:
+        if self.running:
             cause = clock_pb.OUTAGE_CAUSE_UNSPECIFIED if running else clock_pb.OUTAGE_CAUSE_CLOCK_AWAY
         lasts = said.HasField("hold") and said.hold.ends_in_ms > int(age_ms)
         return Standing(running, cause, said.hold.hold_id if lasts else None)
@@ -132,36 +146,35 @@ class _Shard:
         self._shown_ahead_ms = float("inf")
 
     def hear(self, heard: _Heard) -> None:
-        said = heard.play_time
-        if self.heard is not None and said.epoch < self.heard.play_time.epoch:
+        before = self.heard
+        if before is not None and heard.epoch < before.epoch:
             return
-        if self.heard is not None:
+        if before is not None:
             # Whether or not anybody asked: another gateway may have shown it, to somebody who asks here next.
-            before_ms = self._meant_ms(self.heard, heard.at_s)
-            if before_ms > said.play_time_ms:
+            before_ms = self._meant_ms(before, heard.at_s)
+            if before_ms > heard.play_time_ms:
                 self._show(before_ms, heard.at_s, running=False)
         self.heard = heard
-        stretch = (said.epoch, said.given_back_ms)
-        if stretch != self._stretch or not said.running:
+        stretch = (heard.epoch, heard.given_back_ms)
+        if stretch != self._stretch or not heard.running:
             self._stretch, self._ahead_ms = stretch, float("-inf")
-        if said.running and said.valid_for_ms >= self._period_ms:
-            self._period_ms = said.valid_for_ms
-            self._ahead_ms = max(self._ahead_ms, said.play_time_ms - heard.at_s * 1000)
+        if heard.running and heard.valid_ms >= self._period_ms:
+            self._period_ms = heard.valid_ms
+            self._ahead_ms = max(self._ahead_ms, heard.play_time_ms - heard.at_s * 1000)
 
     def at(self, now_s: float) -> Reading | None:
         heard = self.heard
         if heard is None:
             return None
-        said, standing = heard.play_time, heard.standing(now_s)
-        hold = _aged(said.hold, int(heard.age_ms(now_s))) if standing.hold_id is not None else None
+        standing = heard.standing(now_s)
+        hold = _aged(heard.play_time.hold, int(heard.age_ms(now_s))) if standing.hold_id is not None else None
         shown_ms = int(self._show(self._meant_ms(heard, now_s), now_s, running=standing.running))
-        return Reading(shown_ms, standing.running, said.given_back_ms, standing.cause, hold)
+        return Reading(shown_ms, standing.running, heard.given_back_ms, standing.cause, hold)
 
     def _meant_ms(self, heard: _Heard, now_s: float) -> float:
         """Where play time is by what was heard, were it shown exactly."""
-        said = heard.play_time
-        meant_ms = float(said.play_time_ms)
-        if said.running and said.valid_for_ms:
+        meant_ms = float(heard.play_time_ms)
+        if heard.running and heard.valid_ms:
             late_ms = self._ahead_ms + heard.at_s * 1000 - meant_ms
             if 0 < late_ms <= _FURTHEST_BEHIND_MS:
                 meant_ms += late_ms
@@ -180,7 +193,7 @@ class _Shard:
 
 def _settled_s(before: _Heard | None, now_s: float) -> float:
     """From when on a reading that comes now is to be believed, after what was heard before."""
-    if before is None or not before.play_time.running:
+    if before is None or not before.running:
         return 0.0
     return now_s + _PILED_UP_S if before.age_ms(now_s) > before.good_ms else before.settled_s
 

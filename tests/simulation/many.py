@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import multiprocessing
 import sys
@@ -11,6 +12,7 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, field
 
 from tests.simulation.schedule import Outcome, play
+from tests.simulation.store import open_disk
 
 _CHUNK = 20
 _PROGRESS_S = 15.0
@@ -65,8 +67,15 @@ def run_seeds(seeds: range) -> Tally:
     """Plays the schedules of some seeds in this process."""
     logging.disable(logging.CRITICAL)
     tally = Tally()
-    for seed in seeds:
-        tally.add(play(seed))
+    open_disk()
+    # What stays for ever need not be looked through when the rest is collected.
+    gc.collect()
+    gc.freeze()
+    try:
+        for seed in seeds:
+            tally.add(play(seed))
+    finally:
+        gc.unfreeze()
     return tally
 
 
