@@ -156,11 +156,16 @@ class _Shard:
                 self._show(before_ms, heard.at_s, running=False)
         self.heard = heard
         stretch = (heard.epoch, heard.given_back_ms)
-        if stretch != self._stretch or not heard.running:
+        if stretch != self._stretch or not heard.running or self._is_repeated(before, heard):
             self._stretch, self._ahead_ms = stretch, float("-inf")
         if heard.running and heard.valid_ms >= self._period_ms:
             self._period_ms = heard.valid_ms
             self._ahead_ms = max(self._ahead_ms, heard.play_time_ms - heard.at_s * 1000)
+
+    @staticmethod
+    def _is_repeated(before: _Heard | None, heard: _Heard) -> bool:
+        """Not late, but not advancing either."""
+        return before is not None and before.at_s < heard.at_s and before.play_time_ms == heard.play_time_ms
 
     def at(self, now_s: float) -> Reading | None:
         heard = self.heard
