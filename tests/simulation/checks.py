@@ -15,7 +15,8 @@ forgotten    The same, of a deadline that is still in force at the end.
 twice        Two commands of a game are the end of one deadline, or one is the end of a deadline that was not in force.
 over-credit  Of a disturbance: real time less the advance of play time less the real outage, for each time that play
              time stood still. The real outage is the time of the faults themselves, after them the time until the
-             world's own probes come back, and after the death of the process that told play time until one tells it.
+             world's own probes come back, and after the death of the process that told play time, or had been given it
+             to tell, until one tells it.
 ahead        Play time that surely passed advances faster than the time in which something could be played.
 remaining    What is left of a deadline, as a client reckons it from `SyncTime` of any gateway, grows; or between two
              answers that say that play time is running it shrinks faster than real time. (While a gateway says that it
@@ -301,7 +302,12 @@ def _real_outages(schedule: Schedule, shard: int, begin_s: float, to_s: float) -
     reads = truth.reads[shard]
     for down_s, _ in (span for spans in truth.down.values() for span in spans):
         index = bisect_left(reads, down_s, key=lambda read: read.at_s)
-        if 0 < index < len(reads) and (down_s, reads[index - 1].process) in _begins(truth):
+        if not 0 < index < len(reads):
+            continue
+        told_by = reads[index - 1].process
+        # Or of one that had been given the shard and died before it told anything.
+        is_on_its_way = told_by != reads[index].process and (down_s, reads[index].process) in _begins(truth)
+        if (down_s, told_by) in _begins(truth) or is_on_its_way:
             yield max(begin_s, down_s), min(to_s, reads[index].at_s)
 
 
