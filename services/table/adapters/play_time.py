@@ -62,8 +62,7 @@ class ClockPlayTime:
         return track.now_ms(self._wall.monotonic_s())
 
     def is_heard(self, shard: int) -> bool:
-        now_s, track = self._wall.monotonic_s(), self._tracks[shard]
-        return track.now_ms(now_s) is not None and not track.is_stale(now_s)
+        return self._tracks[shard].is_heard(self._wall.monotonic_s())
 
     def held(self, shard: int) -> str | None:
         return self._tracks[shard].held

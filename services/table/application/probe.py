@@ -24,8 +24,13 @@ class Probe:
     async def run(self, probe_id: str, shard: int | None = None) -> None:
         """ServiceError when a part of the way is broken: also that on which play time comes here, for the clock that
         sent the probe tells that of `shard`."""
-        if shard is not None and not self._play_time.is_heard(shard):
-            raise ServiceError(grpc.StatusCode.UNAVAILABLE, "unreachable", "this table does not hear the clock")
+        self._check_hearing(shard)
         await self._rules.probe()
         await self._store.commit_probe(shard_of(probe_id), probe_id, self._wall.unix_ms())
+        # A commit may take long, and what opened meanwhile must not be over too early.
+        self._check_hearing(shard)
         self._outbox.probe_committed(probe_id)
+
+    def _check_hearing(self, shard: int | None) -> None:
+        if shard is not None and not self._play_time.is_heard(shard):
+            raise ServiceError(grpc.StatusCode.UNAVAILABLE, "unreachable", "this table does not hear the clock")

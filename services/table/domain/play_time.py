@@ -53,6 +53,11 @@ class Track:
             return False
         return (now_s - reading.received_s) * 1000 > self._period_ms + _PATIENCE_MS
 
+    def is_heard(self, now_s: float) -> bool:
+        """Whether the newest reading is of the present; the clock tells them while play time stands still, too."""
+        reading = self._reading
+        return reading is not None and (now_s - reading.received_s) * 1000 <= self._period_ms + _PATIENCE_MS
+
     def now_ms(self, now_s: float) -> int | None:
         """Play time at this monotonic moment; it stands still when readings stay away. None before the first one."""
         reading = self._reading
