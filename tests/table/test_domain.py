@@ -86,3 +86,11 @@ def test_a_reading_of_an_older_lease_is_void() -> None:
     assert track.now_ms(5.0) == 1_000
     assert track.follow(_reading(1_500, 6.0, epoch=3))
     assert track.now_ms(6.0) == 1_500
+
+
+def test_a_standstill_has_to_be_heard_again_and_again() -> None:
+    """Given a reading that says that play time stands still, when no other one follows, then the clock is not heard."""
+    track = Track()
+    assert not track.is_heard(10.0)
+    track.follow(Reading(play_time_ms=5_000, epoch=1, running=False, valid_for_ms=0, received_s=10.0))
+    assert (track.is_heard(10.3), track.is_heard(10.4), track.now_ms(20.0)) == (True, False, 5_000)
