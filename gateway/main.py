@@ -21,7 +21,7 @@ from gateway.application.handler import GatewayHandler
 from gateway.application.heartbeats import Heartbeats
 from gateway.application.hub import Hub
 from gateway.application.live import Live
-from gateway.application.play_time import SHARDS, PlayTimes
+from gateway.application.play_time import SHARDS, PlayTimes, boot_s
 from gateway.application.ports import ClockCalls, ProbeCall, ProbeWays, SubmitCall, TableCalls
 from gateway.application.presence import Presence
 from gateway.application.probes import Probes
@@ -58,18 +58,19 @@ def build(
     bots_client: BotsClient | None = None,
     probe_ways: ProbeWays | None = None,
     now_s: Callable[[], float] = time.monotonic,
+    boot_s: Callable[[], float] = boot_s,
     with_web: bool = True,
     telemetry: Telemetry | None = None,
 ) -> Gateway:
     """The gateway. Clients and stream belong to the caller; the browser port opens and closes with the service.
 
-    `probe_ways` are those of commands; without them probes go over the client. `now_s` tells monotonic seconds; without
-    `with_web` browsers are not served.
+    `probe_ways` are those of commands; without them probes go over the client. `now_s` tells monotonic seconds, and
+    `boot_s` those that go on while the machine is suspended; without `with_web` browsers are not served.
     """
     telemetry = telemetry or Telemetry.off()
     probes = Probes(probe_ways or _one_way(table_client), timeout_ms=settings.probe_timeout_ms)
     hub = Hub(table_client, settings.watch_limits(), on_probe=probes.seen, now_s=now_s)
-    play_times = PlayTimes(now_s)
+    play_times = PlayTimes(boot_s)
     live = Live(stream, hub, {f"shard:{shard}": shard for shard in range(SHARDS)})
     admission = Admission(target_ms=settings.submit_target_ms)
     instruments = Instruments(telemetry, hub, play_times, admission)

@@ -78,6 +78,7 @@ class GatewayHandler:
     async def SyncTime(self, request: pb.SyncTimeRequest, call: Call) -> pb.SyncTimeResponse:
         caller = self._callers.admit(call)
         shard = await self._shard_of(request.table_id, caller) if request.table_id else 0
+        await self._play_times.settle(shard)
         reading = self._play_times.at(shard)
         if reading is None:
             raise refusals.unreachable("the clock has not been heard yet")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -15,9 +17,9 @@ from services.kit.calls import Following, Replicas
 
 SHARDS = 64
 
-# So much longer than the clock says a reading is shown on: readings of a busy machine come late, and play time that
-# flickers helps nobody. What is shown decides nothing.
-_PATIENCE_MS = 350
+# So much longer than the clock says a reading is shown on, for readings come late on a busy machine: up to the longest
+# gap that may count. The clock knows that, and tells everybody when play time stands still there.
+_PATIENCE_MS = 125
 # Readings that were long in coming can be behind by this much: what is left still falls no faster than real time, and
 # the grace of a deadline makes good for it. Behind by more, the truth is better than a steady countdown.
 _FURTHEST_BEHIND_MS = 500
@@ -25,13 +27,27 @@ _FURTHEST_BEHIND_MS = 500
 _PILED_UP_S = 0.05
 # A reading that is good for so long, or for longer than any before, says exactly how far play time is.
 _PERIOD_MS = 250
+# Readings come at least once a period, also while play time stands still. After a longer silence a question waits so
+# long for one.
+_SILENCE_MS = _PERIOD_MS + _PATIENCE_MS
+_DUE_READING_S = 0.3
+# How far two clocks drift apart, and what no reading can be late by: a clock was set.
+_DRIFT = 200e-6
+_LATEST_MS = 600
 # Between two attempts to hear a replica of the clock: while none is heard, nothing can be played.
 _PAUSE_S = 0.2
+# Of the kind that goes on while the machine is suspended.
+_MONOTONIC = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 _STANDSTILLS = {
     clock_pb.OUTAGE_CAUSE_PROBE_LOST: pb.STANDSTILL_PROBE_LOST,
     clock_pb.OUTAGE_CAUSE_CLOCK_AWAY: pb.STANDSTILL_CLOCK_AWAY,
     clock_pb.OUTAGE_CAUSE_HELD: pb.STANDSTILL_HELD,
 }
+
+
+def boot_s() -> float:
+    """Monotonic seconds, those included for which the machine was suspended."""
+    return time.clock_gettime(_MONOTONIC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,12 +93,14 @@ class _Heard:
     __slots__ = (
         "at_s",
         "epoch",
+        "furthest_ms",
         "given_back_ms",
         "good_ms",
         "play_time",
         "play_time_ms",
         "running",
         "settled_s",
+        "shown_up_to_ms",
         "valid_ms",
     )
 
@@ -96,15 +114,25 @@ class _Heard:
         self.running = play_time.running
         self.given_back_ms = play_time.given_back_ms
         self.valid_ms = play_time.valid_for_ms
-        # So long it is shown on.
+        self.shown_up_to_ms = play_time.shown_up_to_ms
+        # So long, and so far, it is shown on.
         self.good_ms = self.valid_ms + _PATIENCE_MS
+        self.furthest_ms = self.play_time_ms + self.good_ms
 
     def age_ms(self, now_s: float) -> float:
         return max(0.0, now_s - self.at_s) * 1000
 
+    def is_settled(self, now_s: float) -> bool:
+        """Whether what had piled up before it is read by now."""
+        return self.settled_s <= now_s
+
     def is_good(self, now_s: float) -> bool:
         """Whether what it says of the present can be believed."""
-        return self.settled_s <= now_s and self.age_ms(now_s) <= self.good_ms
+        return self.is_settled(now_s) and self.age_ms(now_s) <= self.good_ms
+
+    def goes_on(self, before: _Heard) -> bool:
+        """Whether play time has been running since the one before."""
+        return self.running and self.given_back_ms == before.given_back_ms and self.epoch == before.epoch
 
     def says(self, other: clock_pb.PlayTime) -> bool:
         """Whether the other shard of the same message is told the same."""
@@ -114,6 +142,7 @@ class _Heard:
             and self.running == other.running
             and self.valid_ms == other.valid_for_ms
             and self.given_back_ms == other.given_back_ms
+            and self.shown_up_to_ms == other.shown_up_to_ms
             and self.play_time.cause == other.cause
             and not (self.play_time.HasField("hold") or other.HasField("hold"))
         )
@@ -128,44 +157,71 @@ class _Heard:
         return Standing(running, cause, said.hold.hold_id if lasts else None)
 
 
+class _Line:
+    """Where the clock's monotonic time is, reckoned by ours: what it counted and what it gave back make it up together.
+    The reading that came quickest says it, for the others are behind by as much as they took longer."""
+
+    __slots__ = ("_ahead_ms", "_at_s", "_epoch", "_period_ms", "is_sure")
+
+    def __init__(self) -> None:
+        self._epoch = -1
+        self._ahead_ms = 0.0
+        self._at_s = 0.0
+        self._period_ms = _PERIOD_MS
+        # False while the only reading of an epoch is one of those that had piled up.
+        self.is_sure = True
+
+    def hear(self, before: _Heard | None, heard: _Heard) -> None:
+        if not heard.running or heard.valid_ms < self._period_ms:
+            return
+        self._period_ms = heard.valid_ms
+        said_ms = heard.play_time_ms + heard.given_back_ms - heard.at_s * 1000
+        known_ms = self._ahead_ms - max(0.0, heard.at_s - self._at_s) * 1000 * _DRIFT
+        is_repeated = before is not None and before.at_s < heard.at_s and before.play_time_ms == heard.play_time_ms
+        is_settled = heard.is_settled(heard.at_s)
+        if heard.epoch != self._epoch:
+            self.is_sure, known_ms = is_settled, said_ms
+        elif is_settled:
+            self.is_sure = True
+            if is_repeated or known_ms - said_ms > _LATEST_MS:
+                known_ms = said_ms
+        self._epoch, self._ahead_ms, self._at_s = heard.epoch, max(known_ms, said_ms), heard.at_s
+
+    def play_time_ms(self, heard: _Heard, now_s: float) -> float:
+        """Where play time would be if it had been running since this reading."""
+        if heard.epoch != self._epoch:
+            return heard.play_time_ms + heard.age_ms(now_s)
+        return self._ahead_ms - heard.given_back_ms + now_s * 1000
+
+
 class _Shard:
     """One shard as clients are told of it: play time never falls, and while it is said to be running it never runs
     faster than real time, but to make up for readings that were very long in coming."""
 
-    __slots__ = ("_ahead_ms", "_period_ms", "_shown_ahead_ms", "_shown_ms", "_stretch", "heard")
+    __slots__ = ("_line", "_shown_ahead_ms", "_shown_ms", "heard")
 
     def __init__(self) -> None:
         self.heard: _Heard | None = None
-        # How far play time is ahead of our clock, in the stretch in which it has been running: the reading that came
-        # quickest says it, for the others are behind by as much as they took longer.
-        self._ahead_ms = float("-inf")
-        self._stretch = (0, 0)
-        self._period_ms = _PERIOD_MS
+        self._line = _Line()
         self._shown_ms = -1.0
-        # The same of what was shown as running, where it was least.
+        # How far what was shown as running was ahead of our clock, where it was least.
         self._shown_ahead_ms = float("inf")
 
     def hear(self, heard: _Heard) -> None:
         before = self.heard
         if before is not None and heard.epoch < before.epoch:
             return
-        if before is not None:
+        if before is not None and not heard.goes_on(before):
             # Whether or not anybody asked: another gateway may have shown it, to somebody who asks here next.
             before_ms = self._meant_ms(before, heard.at_s)
             if before_ms > heard.play_time_ms:
                 self._show(before_ms, heard.at_s, running=False)
         self.heard = heard
-        stretch = (heard.epoch, heard.given_back_ms)
-        if stretch != self._stretch or not heard.running or self._is_repeated(before, heard):
-            self._stretch, self._ahead_ms = stretch, float("-inf")
-        if heard.running and heard.valid_ms >= self._period_ms:
-            self._period_ms = heard.valid_ms
-            self._ahead_ms = max(self._ahead_ms, heard.play_time_ms - heard.at_s * 1000)
+        self._line.hear(before, heard)
 
-    @staticmethod
-    def _is_repeated(before: _Heard | None, heard: _Heard) -> bool:
-        """Not late, but not advancing either."""
-        return before is not None and before.at_s < heard.at_s and before.play_time_ms == heard.play_time_ms
+    def is_silent(self, now_s: float) -> bool:
+        """Whether a reading is overdue."""
+        return self.heard is not None and self.heard.age_ms(now_s) > _SILENCE_MS
 
     def at(self, now_s: float) -> Reading | None:
         heard = self.heard
@@ -173,18 +229,19 @@ class _Shard:
             return None
         standing = heard.standing(now_s)
         hold = _aged(heard.play_time.hold, int(heard.age_ms(now_s))) if standing.hold_id is not None else None
-        shown_ms = int(self._show(self._meant_ms(heard, now_s), now_s, running=standing.running))
-        return Reading(shown_ms, standing.running, heard.given_back_ms, standing.cause, hold)
+        running, cause = standing.running, standing.cause
+        if running and not (self._line.is_sure and self._line.play_time_ms(heard, now_s) <= heard.furthest_ms):
+            # Beyond what the reading is good for it does not advance.
+            running, cause = False, clock_pb.OUTAGE_CAUSE_CLOCK_AWAY
+        shown_ms = int(self._show(self._meant_ms(heard, now_s), now_s, running=running))
+        return Reading(shown_ms, running, heard.given_back_ms, cause, hold)
 
     def _meant_ms(self, heard: _Heard, now_s: float) -> float:
         """Where play time is by what was heard, were it shown exactly."""
-        meant_ms = float(heard.play_time_ms)
-        if heard.running and heard.valid_ms:
-            late_ms = self._ahead_ms + heard.at_s * 1000 - meant_ms
-            if 0 < late_ms <= _FURTHEST_BEHIND_MS:
-                meant_ms += late_ms
-            meant_ms += min(heard.age_ms(now_s), heard.good_ms)
-        return meant_ms
+        least_ms = max(heard.play_time_ms, heard.shown_up_to_ms)
+        if not (heard.running and heard.valid_ms):
+            return float(least_ms)
+        return max(least_ms, min(self._line.play_time_ms(heard, now_s), heard.furthest_ms))
 
     def _show(self, meant_ms: float, now_s: float, *, running: bool) -> float:
         steady_ms = self._shown_ahead_ms + now_s * 1000
@@ -198,9 +255,9 @@ class _Shard:
 
 def _settled_s(before: _Heard | None, now_s: float) -> float:
     """From when on a reading that comes now is to be believed, after what was heard before."""
-    if before is None or not before.running:
+    if before is None:
         return 0.0
-    return now_s + _PILED_UP_S if before.age_ms(now_s) > before.good_ms else before.settled_s
+    return now_s + _PILED_UP_S if before.age_ms(now_s) > _SILENCE_MS else before.settled_s
 
 
 def _aged(hold: clock_pb.Hold, age_ms: int) -> clock_pb.Hold:
@@ -218,13 +275,24 @@ class PlayTimes:
     """Follows all replicas of the clock. Before the first reading, and when it has aged, play time stands still here
     too."""
 
-    def __init__(self, now_s: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, now_s: Callable[[], float] = boot_s) -> None:
+        """`now_s` tells monotonic seconds that go on while the machine is suspended."""
         self._now_s = now_s
         self._shards = [_Shard() for _ in range(SHARDS)]
+        self._next = asyncio.Event()
 
     def at(self, shard: int) -> Reading | None:
         """The reading of a shard; None when the clock has not been heard yet."""
         return self._shards[shard].at(self._now_s())
+
+    async def settle(self, shard: int) -> None:
+        """Waits a moment for a reading when one is overdue: who was stopped must not take the last for the present."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_DUE_READING_S):
+                while self._shards[shard].is_silent(self._now_s()):
+                    await self._next.wait()
+                    # Until what had piled up is read.
+                    await asyncio.sleep(_PILED_UP_S)
 
     def standings(self) -> list[Standing | None]:
         """How all shards stand, by number. Cheap, for most shards are told the same."""
@@ -246,6 +314,8 @@ class PlayTimes:
                 heard = _Heard(play_time, now_s, _settled_s(self._shards[number].heard, now_s))
             for shard in self._shards if message.same_for_all else self._shards[number : number + 1]:
                 shard.hear(heard)
+        self._next.set()
+        self._next = asyncio.Event()
 
     async def follow(self, clocks: Replicas[ClockCalls]) -> None:
         """Listens to the clock for ever, through its absences."""

@@ -254,3 +254,40 @@ def test_never_falls_and_never_outruns_real_time() -> None:
     """IND-TIME-17, over made-up runs with lost probes, holds, wall-clock steps and changes of hands."""
     for seed in range(300):
         _check_run(seed)
+
+
+def test_a_standstill_says_what_may_have_been_shown_meanwhile() -> None:
+    """Given that no probe comes back, then readers have shown play time up to the longest gap, and are told so, until
+    it has come by; what counts is not moved by it."""
+    play_time = started()
+    probed(play_time, 10, 1_010)
+    assert play_time.read(at(1_010)).shown_up_to_ms == 1_000
+    assert play_time.read(at(1_210)).shown_up_to_ms == 1_200
+    play_time.tick(at(1_510))
+    stands = play_time.read(at(1_510))
+    assert (stands.running, stands.play_time_ms, stands.shown_up_to_ms) == (False, 1_200, 1_375)
+    play_time.probe_returned(at(2_010))
+    play_time.probe_returned(at(2_260))
+    assert (play_time.play_time_ms, play_time.read(at(2_260)).shown_up_to_ms) == (1_250, 1_375)
+    play_time.probe_returned(at(2_510))
+    assert (play_time.play_time_ms, play_time.read(at(2_510)).shown_up_to_ms) == (1_500, 1_500)
+
+
+def test_a_successor_knows_what_the_one_before_may_have_let_be_shown() -> None:
+    """A period that was not stored and the longest gap after it, but no more than the time that passed."""
+    soon = started(start=Start(play_time_ms=5_000, away_ms=300), epoch=2)
+    late = started(start=Start(play_time_ms=5_000, away_ms=9_000), epoch=2)
+    assert (soon.read(at(0)).play_time_ms, soon.read(at(0)).shown_up_to_ms) == (5_000, 5_300)
+    assert (late.read(at(0)).play_time_ms, late.read(at(0)).shown_up_to_ms) == (5_000, 5_625)
+
+
+def test_what_counted_and_what_was_given_back_make_up_real_time() -> None:
+    """To the millisecond, after however many outages of broken lengths."""
+    play_time, ms = started(), 1.0
+    play_time.probe_returned(at(ms))
+    for _ in range(50):
+        ms += 400.9
+        play_time.probe_returned(at(ms))
+        ms += 250.3
+        play_time.probe_returned(at(ms))
+    assert 0 <= ms - 1.0 - play_time.play_time_ms - play_time.given_back_ms < 2

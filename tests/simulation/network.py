@@ -148,7 +148,7 @@ class Network:
 
 class Client:
     """Has a method for each RPC of a kind of process, alike to RemoteClient's. `wanted` names the replica to prefer, or
-    with `strictly` the only one."""
+    with `strictly` the only one; `asked` is the one that the last unary call went to."""
 
     def __init__(
         self,
@@ -164,6 +164,7 @@ class Client:
         self._link = link
         self._strictly = strictly
         self.wanted = wanted
+        self.asked = ""
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
@@ -180,7 +181,9 @@ class Client:
         ) -> Any:
             bound_s = _DEFAULT_S if timeout_ms is None else timeout_ms / 1000
             unary = _Unary(self._network, self._caller, self._link, _Asked(name, request, metadata))
-            return await unary.run(self._network.choose(self._link, self.wanted, strictly=self._strictly), bound_s)
+            peer = self._network.choose(self._link, self.wanted, strictly=self._strictly)
+            self.asked = "" if peer is None else peer.process.name
+            return await unary.run(peer, bound_s)
 
         return call
 

@@ -70,9 +70,9 @@ class People:
             table = _Table(self, tokens, random.Random(self._rng.random()))
             await table.play(self._edition)
 
-    def client(self) -> Client:
-        """A client with a connection of its own."""
-        return Client(self._network, None, ("person", "gateway"))
+    def client(self, wanted: str | None = None) -> Client:
+        """A client with a connection of its own, to this gateway while it is there."""
+        return Client(self._network, None, ("person", "gateway"), wanted)
 
     def command_id(self) -> str:
         self._commands += 1
@@ -195,12 +195,14 @@ class _Table:
         while True:
             await asyncio.sleep(self._rng.uniform(*_SYNC_S))
             asked_s = self._people.loop.now_s
+            # The watch may be on another gateway by the time of the answer.
+            asker = self._people.client(client.wanted)
             try:
-                answer = await client.SyncTime(request, timeout_ms=1_000, metadata=_metadata(token))
+                answer = await asker.SyncTime(request, timeout_ms=1_000, metadata=_metadata(token))
             except ServiceError:
                 continue
             heard_s = self._people.loop.now_s
-            sight.samples.append(Sample(asked_s, heard_s, answer.play_time_ms, answer.running, client.wanted or ""))
+            sight.samples.append(Sample(asked_s, heard_s, answer.play_time_ms, answer.running, asker.asked))
 
     # ---- playing ----------------------------------------------------------------------------------------------
 

@@ -122,6 +122,7 @@ class Site:
             clocks=self._clocks(process, "gateway"),
             stream=self.broker.stream(process),
             now_s=self._machine.active_s,
+            boot_s=self._machine.monotonic_s,
             with_web=False,
             telemetry=_telemetry(),
         )

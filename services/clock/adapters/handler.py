@@ -144,6 +144,7 @@ def _play_time(shard: int, told: Told) -> pb.PlayTime:
         given_back_ms=reading.given_back_ms,
         cause=_CAUSES[reading.cause] if reading.cause is not None else pb.OUTAGE_CAUSE_UNSPECIFIED,
         hold=_hold(told.hold, told.unix_ms) if told.hold is not None else None,
+        shown_up_to_ms=reading.shown_up_to_ms if reading.shown_up_to_ms > reading.play_time_ms else 0,
     )
 
 

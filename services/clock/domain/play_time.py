@@ -79,6 +79,8 @@ class Reading:
 
     A reader may extrapolate for `valid_for_ms`. The next reading may be behind what he got that way, by at most
     one period (under a new epoch: what was not on the checkpoint yet); he then waits for it, and never goes back.
+    Clients are shown play time up to the longest gap after the last probe that came back. `shown_up_to_ms` is the most
+    that any of them may have been shown by now, so that all who show it wait at the same place.
     """
 
     play_time_ms: int
@@ -88,6 +90,7 @@ class Reading:
     valid_for_ms: int
     given_back_ms: int
     cause: Cause | None
+    shown_up_to_ms: int
 
 
 class PlayTime:
@@ -99,7 +102,9 @@ class PlayTime:
         self._longest_gap_ns = rhythm.longest_gap_ms * NS_PER_MS
         self._counted_ns = start.play_time_ms * NS_PER_MS
         self._shown_ns = self._counted_ns
-        self._given_back_ms = start.given_back_ms
+        self._shown_up_to_ns = self._counted_ns
+        # In nanoseconds, so that both counters together are monotonic time.
+        self._given_back_ns = start.given_back_ms * NS_PER_MS
         # Up to here everything has been counted or given back.
         self._since_ns = now.mono_ns
         self._has_run = False
@@ -108,8 +113,11 @@ class PlayTime:
         self._held = False
         self._released_ns: int | None = None
         if start.away_ms is not None:
-            self._since_ns -= max(0, start.away_ms) * NS_PER_MS
+            away_ns = max(0, start.away_ms) * NS_PER_MS
+            self._since_ns -= away_ns
             self._standing = Cause.CLOCK_AWAY
+            # The one before may have counted for a period what he had not stored yet.
+            self._shown_up_to_ns += min(away_ns, self._period_ns + self._longest_gap_ns)
 
     @property
     def play_time_ms(self) -> int:
@@ -119,7 +127,7 @@ class PlayTime:
     @property
     def given_back_ms(self) -> int:
         """Milliseconds that did not count, in total, over all epochs."""
-        return self._given_back_ms
+        return self._given_back_ns // NS_PER_MS
 
     @property
     def running(self) -> bool:
@@ -139,6 +147,7 @@ class PlayTime:
     def tick(self, now: Instant, *, lapsed: bool = False) -> Stretch | None:
         """To be called about once a period, whatever the probes do; returns a stretch that ended for another to begin.
         With `lapsed` it is the clock's own fault that nothing counts."""
+        self._note_shown(now)
         ended = None
         if self.running and self._is_gap(now):
             self._standing = Cause.CLOCK_AWAY if lapsed else self._cause_at(now)
@@ -150,6 +159,7 @@ class PlayTime:
 
     def probe_returned(self, now: Instant) -> Stretch | None:
         """Counts the stretch since the probe before, or ends one that did not count and gives it back."""
+        self._note_shown(now)
         if self._held or now.mono_ns <= self._since_ns:
             return None
         if self.running and self._is_gap(now):
@@ -166,6 +176,7 @@ class PlayTime:
         """Play time stands still from now until it is released; returns the stretch for whose cause it stood before."""
         if self._held:
             return None
+        self._note_shown(now)
         ended = self._end(now.mono_ns)
         if not self._has_run:
             self._since_ns = now.mono_ns
@@ -180,6 +191,7 @@ class PlayTime:
     def read(self, now: Instant) -> Reading:
         """The reading at this moment; readings of one epoch never fall and never run faster than real time."""
         valid_ns = 0
+        self._note_shown(now)
         if self.running:
             passed_ns = min(max(0, now.mono_ns - self._since_ns), self._longest_gap_ns)
             self._shown_ns = max(self._shown_ns, self._counted_ns + passed_ns)
@@ -190,8 +202,9 @@ class PlayTime:
             epoch=self.epoch,
             running=self.running,
             valid_for_ms=valid_ns // NS_PER_MS,
-            given_back_ms=self._given_back_ms,
+            given_back_ms=self.given_back_ms,
             cause=self.cause,
+            shown_up_to_ms=max(self._shown_ns, self._shown_up_to_ns) // NS_PER_MS,
         )
 
     def checkpoint(self, now: Instant) -> Checkpoint:
@@ -199,7 +212,7 @@ class PlayTime:
         ran = self._has_run or self._standing is not None
         return Checkpoint(
             play_time_ms=self.play_time_ms,
-            given_back_ms=self._given_back_ms,
+            given_back_ms=self.given_back_ms,
             uncounted_ms=max(0, now.mono_ns - self._since_ns) // NS_PER_MS if ran else None,
             cause=self.cause,
         )
@@ -209,6 +222,11 @@ class PlayTime:
         if not self.running:
             return None
         return self._since_ns + play_time_ms * NS_PER_MS - self._counted_ns
+
+    def _note_shown(self, now: Instant) -> None:
+        if self.running:
+            passed_ns = min(max(0, now.mono_ns - self._since_ns), self._longest_gap_ns)
+            self._shown_up_to_ns = max(self._shown_up_to_ns, self._counted_ns + passed_ns)
 
     def _is_gap(self, now: Instant) -> bool:
         return now.mono_ns - self._since_ns > self._longest_gap_ns
@@ -222,7 +240,7 @@ class PlayTime:
         if self._standing is None:
             return None
         ended = Stretch(self._since_ns, max(self._since_ns, to_ns), self._standing)
-        self._given_back_ms += ended.given_back_ms
+        self._given_back_ns += ended.to_ns - ended.from_ns
         self._since_ns = ended.to_ns
         self._standing, self._released_ns = None, None
         return ended
