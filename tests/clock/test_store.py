@@ -99,6 +99,24 @@ async def test_shards_are_shared_fairly_and_given_back(make: Make) -> None:
     assert (await a.look(range(32), None)).share == 32
 
 
+async def test_what_was_given_to_a_silent_replica_is_taken_again_before_its_lease_would_be_over(
+    make: Make, timepiece: SetTime
+) -> None:
+    """Given shards that were given back for one that died just before, when it has given no sign for a third of a
+    lease, then who gave them has them again."""
+    a, b = make("a", lease_ms=1_500), make("b", lease_ms=1_500)
+    await a.look((), None)
+    await b.look((), None)
+    assert (await a.look(range(64), None)).share == 32
+    await a.give_back([kept(range(32, 64), 1, 7_000)])
+    assert (await a.look(range(32), None)).taken == ()
+    await asyncio.sleep(0.6)
+    timepiece.unix_ms += 600
+    look = await a.look(range(32), None)
+    assert look.share == 64
+    assert [item.shards for item in look.taken] == [tuple(range(32, 64))]
+
+
 async def test_a_newcomer_is_counted_by_others_only_once_it_has_joined(make: Make) -> None:
     """But what is free it has at once."""
     a, b = make("a", join_ms=50_000), make("b", join_ms=50_000)

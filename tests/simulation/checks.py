@@ -16,7 +16,8 @@ twice        Two commands of a game are the end of one deadline, or one is the e
 over-credit  Of a disturbance: real time less the advance of play time less the real outage, for each time that play
              time stood still. The real outage is the time of the faults themselves, after them the time until the
              world's own probes come back, and after the death of the process that told play time, or had been given it
-             to tell, until one tells it.
+             to tell, until one tells it. (Where it was given after its death, before that could be noticed, until a
+             while after it could.)
 ahead        Play time that surely passed advances faster than the time in which something could be played.
 remaining    What is left of a deadline, as a client reckons it from `SyncTime` of any gateway, grows; or between two
              answers that say that play time is running it shrinks faster than real time. (While a gateway says that it
@@ -51,6 +52,9 @@ OVER_CREDIT_MS = 2.0 * CLOCK.probe_period_ms
 _ROUNDING_MS = 2.0
 # Faults of one disturbance: the next begins before play time has run quietly for so long.
 _APART_S = 1.0
+# So long a clock that died is taken for living, and so long after that others take what it was given and tell it.
+_SEEN_S = CLOCK.terms().seen_ms / 1000
+_TAKEN_AGAIN_S = 0.5
 # So long after it goes on a gateway may still be reading what had piled up.
 _WOKEN_S = 0.1
 
@@ -309,6 +313,17 @@ def _real_outages(schedule: Schedule, shard: int, begin_s: float, to_s: float) -
         is_on_its_way = told_by != reads[index].process and (down_s, reads[index].process) in _begins(truth)
         if (down_s, told_by) in _begins(truth) or is_on_its_way:
             yield max(begin_s, down_s), min(to_s, reads[index].at_s)
+    # And where it was given to one that had died so lately that nobody could know.
+    for before, after in pairwise(reads):
+        if after.epoch > before.epoch and begin_s <= before.at_s < to_s:
+            for down_s in _clocks_died(truth, before.at_s - _SEEN_S, before.at_s):
+                yield before.at_s, min(to_s, after.at_s, down_s + _SEEN_S + _TAKEN_AGAIN_S)
+
+
+def _clocks_died(truth: Truth, from_s: float, to_s: float) -> Iterator[float]:
+    for process, spans in truth.down.items():
+        if process.startswith("clock"):
+            yield from (down_s for down_s, _ in spans if from_s <= down_s <= to_s)
 
 
 def _begins(truth: Truth) -> set[tuple[float, str]]:

@@ -37,6 +37,7 @@ class Read:
     running: bool
     valid_for_ms: int
     process: str
+    epoch: int
 
     @property
     def is_exact(self) -> bool:
@@ -95,7 +96,7 @@ class Truth:
         self._epochs[shard] = told.epoch
         reads = self.reads[shard]
         valid_ms = told.valid_for_ms if told.running else 0
-        read = Read(self.site.loop.now_s, told.play_time_ms, told.running, valid_ms, process.name)
+        read = Read(self.site.loop.now_s, told.play_time_ms, told.running, valid_ms, process.name, told.epoch)
         reads.append(read)
         before = reads[-2] if len(reads) > 1 else None
         if shard == 0 and (before is None or before.running != told.running or before.process != process.name):

@@ -54,11 +54,12 @@ _SAVE = """
 """
 # Each replica runs these several times a second: they are built once.
 _ME, _NOW = sa.bindparam("me", type_=sa.String), sa.bindparam("now", type_=sa.BigInteger)
+_SEEN_MS = sa.bindparam("seen_ms", type_=sa.BigInteger)
 _LEASE_MS, _JOIN_MS = sa.bindparam("lease_ms", type_=sa.BigInteger), sa.bindparam("join_ms", type_=sa.BigInteger)
 _SIGN = sa.update(replicas).where(replicas.c.replica == _ME).values(seen_at_ms=_NOW)
 _OTHERS = sa.select(sa.func.count()).where(
     replicas.c.replica != _ME,
-    replicas.c.seen_at_ms.between(_NOW - _LEASE_MS + 1, _NOW + _LEASE_MS),
+    replicas.c.seen_at_ms.between(_NOW - _SEEN_MS + 1, _NOW + _LEASE_MS),
     sa.or_(replicas.c.joins_at_ms <= _NOW, replicas.c.joins_at_ms > _NOW + _JOIN_MS),
 )
 _NEVER_HELD = shards.c.epoch == 0
@@ -143,7 +144,8 @@ def _sign(connection: sa.Connection, replica: Replica, now: int) -> None:
 
 def _counted(connection: sa.Connection, replica: Replica, now: int) -> int:
     """Replicas that share the shards, this one included."""
-    terms = {"lease_ms": replica.terms.lease_ms, "join_ms": replica.terms.join_ms}
+    mine = replica.terms
+    terms = {"lease_ms": mine.lease_ms, "join_ms": mine.join_ms, "seen_ms": mine.seen_ms}
     return 1 + connection.execute(_OTHERS, {"me": replica.name, "now": now, **terms}).scalar_one()
 
 

@@ -90,6 +90,11 @@ class Terms:
     lease_ms: int
     join_ms: int
 
+    @property
+    def seen_ms(self) -> int:
+        """A replica that gave no sign of life for so long is left no shards that are free: it would let them stand."""
+        return self.lease_ms // 3
+
 
 class Leases(Protocol):
     """Who may move the play time of a shard. Whoever takes a shard raises its epoch, and so fences the one before."""
