@@ -256,6 +256,21 @@ async def test_an_old_reading_is_not_the_present() -> None:
     assert play_time.is_heard(3)
 
 
+async def test_what_had_piled_up_is_not_the_present() -> None:
+    """Given a process that was stopped while play time stood still, when the first of what had piled up is read, then a
+    command still waits for the rest: play time has gone on since."""
+    wall = HandWall()
+    play_time = ClockPlayTime(OneReplica(StandingClock), wall)
+    play_time.follow(told(1_000, running=False))
+    wall.now_s += 3.0
+    assert play_time.now_ms(3) is None
+    play_time.follow(told(1_000, running=False))
+    assert play_time.now_ms(3) is None
+    play_time.follow(told(3_200))
+    wall.now_s += 0.03
+    assert play_time.now_ms(3) == 3_230
+
+
 async def test_play_time_that_stays_away_stands_still() -> None:
     """Given no clock, when a command comes, then it waits a moment, and games go on while time stands."""
     wall = HandWall()
@@ -266,7 +281,8 @@ async def test_play_time_that_stays_away_stands_still() -> None:
     play_time.follow(told(1_250, running=False))
     assert play_time.is_heard(3)
     wall.now_s += 5.0
-    assert (play_time.now_ms(3), play_time.is_heard(3)) == (1_250, False)
+    assert (play_time.now_ms(3), play_time.is_heard(3)) == (None, False)
+    assert await play_time.first_ms(3) == 1_250
 
 
 async def test_rules_that_are_away_are_reported() -> None:

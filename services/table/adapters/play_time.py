@@ -10,14 +10,13 @@ from magnate.clock.v1 import clock_service_pb2 as clock_pb
 
 from services.kit.calls import Following, Replicas, Stream
 from services.table.application.ports import Wall
-from services.table.domain.play_time import Reading, Track
+from services.table.domain.play_time import PILED_UP_S, Reading, Track
 from services.table.domain.shards import SHARDS
 
 # How long a command waits for the first reading after the start of this process.
 _FIRST_READING_S = 1.0
-# How long for one that is due, before it takes play time to stand still; and then until what had piled up is read.
+# How long for one that is due, before it takes play time to stand still.
 _DUE_READING_S = 0.3
-_PILED_UP_S = 0.02
 # Between two attempts to hear a replica of the clock: while none is heard, nothing can be played.
 _PAUSE_S = 0.2
 
@@ -57,8 +56,9 @@ class ClockPlayTime:
         with suppress(TimeoutError):
             async with asyncio.timeout(limit_s):
                 while self.now_ms(shard) is None:
-                    await self._heard.wait()
-                await asyncio.sleep(_PILED_UP_S)
+                    if not track.is_heard(self._wall.monotonic_s()):
+                        await self._heard.wait()
+                    await asyncio.sleep(PILED_UP_S)
         return track.now_ms(self._wall.monotonic_s())
 
     def is_heard(self, shard: int) -> bool:
