@@ -21,7 +21,7 @@ async def _insist(client: Client, table_id: str, number: int, refused: Counter[s
         try:
             done = await client.call("Submit", request)
         except ServiceError as error:
-            if error.code is not grpc.StatusCode.RESOURCE_EXHAUSTED or not 250 <= (error.retry_after_ms or 0) <= 5_000:
+            if error.code is not grpc.StatusCode.RESOURCE_EXHAUSTED or not 50 <= (error.retry_after_ms or 0) <= 7_500:
                 raise
             refused[error.reason] += 1
             await asyncio.sleep(0.01)
