@@ -34,6 +34,9 @@ _DUE_READING_S = 0.3
 # How far two clocks drift apart, and what no reading can be late by: a clock was set.
 _DRIFT = 200e-6
 _LATEST_MS = 600
+# Two readings that say the same to so much took no time worth speaking of; of so many, one did.
+_ALIKE_MS = 5
+_ENOUGH = 12
 # Between two attempts to hear a replica of the clock: while none is heard, nothing can be played.
 _PAUSE_S = 0.2
 # Of the kind that goes on while the machine is suspended.
@@ -161,14 +164,15 @@ class _Line:
     """Where the clock's monotonic time is, reckoned by ours: what it counted and what it gave back make it up together.
     The reading that came quickest says it, for the others are behind by as much as they took longer."""
 
-    __slots__ = ("_ahead_ms", "_at_s", "_epoch", "_period_ms", "is_sure")
+    __slots__ = ("_ahead_ms", "_at_s", "_count", "_epoch", "_period_ms", "is_sure")
 
     def __init__(self) -> None:
         self._epoch = -1
         self._ahead_ms = 0.0
         self._at_s = 0.0
+        self._count = 0
         self._period_ms = _PERIOD_MS
-        # False while the only reading of an epoch is one of those that had piled up.
+        # False at the begin of an epoch whose first reading seems to be late, until another one says the same.
         self.is_sure = True
 
     def hear(self, before: _Heard | None, heard: _Heard) -> None:
@@ -180,12 +184,20 @@ class _Line:
         is_repeated = before is not None and before.at_s < heard.at_s and before.play_time_ms == heard.play_time_ms
         is_settled = heard.is_settled(heard.at_s)
         if heard.epoch != self._epoch:
-            self.is_sure, known_ms = is_settled, said_ms
+            # What a successor counts and gave back goes on from there, to what the store took to answer him.
+            self.is_sure = is_settled and (self._epoch < 0 or known_ms - said_ms <= _ALIKE_MS)
+            self._count, known_ms = 0, said_ms
         elif is_settled:
-            self.is_sure = True
+            self._count += 1
+            self.is_sure = self.is_sure or abs(known_ms - said_ms) <= _ALIKE_MS or self._count >= _ENOUGH
             if is_repeated or known_ms - said_ms > _LATEST_MS:
-                known_ms = said_ms
+                self.is_sure, known_ms = True, said_ms
         self._epoch, self._ahead_ms, self._at_s = heard.epoch, max(known_ms, said_ms), heard.at_s
+
+    @property
+    def key(self) -> object:
+        """The same for those that are alike."""
+        return self._ahead_ms, self._epoch, self.is_sure
 
     def play_time_ms(self, heard: _Heard, now_s: float) -> float:
         """Where play time would be if it had been running since this reading."""
@@ -227,14 +239,22 @@ class _Shard:
         heard = self.heard
         if heard is None:
             return None
-        standing = heard.standing(now_s)
+        standing = self.standing(heard, now_s)
         hold = _aged(heard.play_time.hold, int(heard.age_ms(now_s))) if standing.hold_id is not None else None
-        running, cause = standing.running, standing.cause
-        if running and not (self._line.is_sure and self._line.play_time_ms(heard, now_s) <= heard.furthest_ms):
+        shown_ms = int(self._show(self._meant_ms(heard, now_s), now_s, running=standing.running))
+        return Reading(shown_ms, standing.running, heard.given_back_ms, standing.cause, hold)
+
+    def standing(self, heard: _Heard, now_s: float) -> Standing:
+        standing = heard.standing(now_s)
+        if standing.running and not (self._line.is_sure and self._line.play_time_ms(heard, now_s) <= heard.furthest_ms):
             # Beyond what the reading is good for it does not advance.
-            running, cause = False, clock_pb.OUTAGE_CAUSE_CLOCK_AWAY
-        shown_ms = int(self._show(self._meant_ms(heard, now_s), now_s, running=running))
-        return Reading(shown_ms, running, heard.given_back_ms, cause, hold)
+            return Standing(False, clock_pb.OUTAGE_CAUSE_CLOCK_AWAY, standing.hold_id)
+        return standing
+
+    @property
+    def key(self) -> object:
+        """The same for shards that stand alike."""
+        return self.heard, self._line.key
 
     def _meant_ms(self, heard: _Heard, now_s: float) -> float:
         """Where play time is by what was heard, were it shown exactly."""
@@ -297,12 +317,12 @@ class PlayTimes:
     def standings(self) -> list[Standing | None]:
         """How all shards stand, by number. Cheap, for most shards are told the same."""
         now_s = self._now_s()
-        found: dict[_Heard | None, Standing | None] = {None: None}
-        for shard in self._shards:
-            heard = shard.heard
-            if heard is not None and heard not in found:
-                found[heard] = heard.standing(now_s)
-        return [found[shard.heard] for shard in self._shards]
+        found: dict[object, Standing | None] = {}
+        keys = [shard.key for shard in self._shards]
+        for shard, key in zip(self._shards, keys, strict=True):
+            if key not in found:
+                found[key] = None if shard.heard is None else shard.standing(shard.heard, now_s)
+        return [found[key] for key in keys]
 
     def hear(self, message: clock_pb.WatchPlayTimeResponse) -> None:
         """Takes the readings of one replica in; one of a lower epoch than the last is void."""
