@@ -27,9 +27,7 @@ _FURTHEST_BEHIND_MS = 500
 _PILED_UP_S = 0.05
 # A reading that is good for so long, or for longer than any before, says exactly how far play time is.
 _PERIOD_MS = 250
-# Readings come at least once a period, also while play time stands still. After a longer silence a question waits so
-# long for one.
-_SILENCE_MS = _PERIOD_MS + _PATIENCE_MS
+# So long a question waits for a reading where one is overdue.
 _DUE_READING_S = 0.3
 # How far two clocks drift apart, and what no reading can be late by: a clock was set.
 _DRIFT = 200e-6
@@ -164,21 +162,21 @@ class _Line:
     """Where the clock's monotonic time is, reckoned by ours: what it counted and what it gave back make it up together.
     The reading that came quickest says it, for the others are behind by as much as they took longer."""
 
-    __slots__ = ("_ahead_ms", "_at_s", "_count", "_epoch", "_period_ms", "is_sure")
+    __slots__ = ("_ahead_ms", "_at_s", "_count", "_epoch", "is_sure", "period_ms")
 
     def __init__(self) -> None:
         self._epoch = -1
         self._ahead_ms = 0.0
         self._at_s = 0.0
         self._count = 0
-        self._period_ms = _PERIOD_MS
+        self.period_ms = _PERIOD_MS
         # False at the begin of an epoch whose first reading seems to be late, until another one says the same.
         self.is_sure = True
 
     def hear(self, before: _Heard | None, heard: _Heard) -> None:
-        if not heard.running or heard.valid_ms < self._period_ms:
+        if not heard.running or heard.valid_ms < self.period_ms:
             return
-        self._period_ms = heard.valid_ms
+        self.period_ms = heard.valid_ms
         said_ms = heard.play_time_ms + heard.given_back_ms - heard.at_s * 1000
         known_ms = self._ahead_ms - max(0.0, heard.at_s - self._at_s) * 1000 * _DRIFT
         is_repeated = before is not None and before.at_s < heard.at_s and before.play_time_ms == heard.play_time_ms
@@ -232,8 +230,14 @@ class _Shard:
         self._line.hear(before, heard)
 
     def is_silent(self, now_s: float) -> bool:
-        """Whether a reading is overdue."""
-        return self.heard is not None and self.heard.age_ms(now_s) > _SILENCE_MS
+        """Whether a reading is overdue: they come once a period at least, also while play time stands still."""
+        return self.heard is not None and self.heard.age_ms(now_s) > self._line.period_ms + _PATIENCE_MS
+
+    def settled_s(self, now_s: float) -> float:
+        """From when on a reading that comes now is to be believed, after what was heard before."""
+        if self.is_silent(now_s):
+            return now_s + _PILED_UP_S
+        return 0.0 if self.heard is None else self.heard.settled_s
 
     def at(self, now_s: float) -> Reading | None:
         heard = self.heard
@@ -271,13 +275,6 @@ class _Shard:
         if running:
             self._shown_ahead_ms = min(self._shown_ahead_ms, self._shown_ms - now_s * 1000)
         return self._shown_ms
-
-
-def _settled_s(before: _Heard | None, now_s: float) -> float:
-    """From when on a reading that comes now is to be believed, after what was heard before."""
-    if before is None:
-        return 0.0
-    return now_s + _PILED_UP_S if before.age_ms(now_s) > _SILENCE_MS else before.settled_s
 
 
 def _aged(hold: clock_pb.Hold, age_ms: int) -> clock_pb.Hold:
@@ -331,7 +328,7 @@ class PlayTimes:
         for play_time in message.play_times:
             number = play_time.shard
             if heard is None or not heard.says(play_time):
-                heard = _Heard(play_time, now_s, _settled_s(self._shards[number].heard, now_s))
+                heard = _Heard(play_time, now_s, self._shards[number].settled_s(now_s))
             for shard in self._shards if message.same_for_all else self._shards[number : number + 1]:
                 shard.hear(heard)
         self._next.set()
