@@ -250,7 +250,13 @@ class _Shard:
 
     def standing(self, heard: _Heard, now_s: float) -> Standing:
         standing = heard.standing(now_s)
-        if standing.running and not (self._line.is_sure and self._line.play_time_ms(heard, now_s) <= heard.furthest_ms):
+        if not standing.running:
+            return standing
+        exact_ms = self._line.play_time_ms(heard, now_s)
+        if heard.shown_up_to_ms > heard.play_time_ms and exact_ms < heard.shown_up_to_ms:
+            # It has been shown further before the last outage, and waits there: nobody may count on from it.
+            return Standing(False, clock_pb.OUTAGE_CAUSE_PROBE_LOST, standing.hold_id)
+        if not self._line.is_sure or exact_ms > heard.furthest_ms:
             # Beyond what the reading is good for it does not advance.
             return Standing(False, clock_pb.OUTAGE_CAUSE_CLOCK_AWAY, standing.hold_id)
         return standing

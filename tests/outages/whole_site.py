@@ -210,6 +210,7 @@ class WholeSite:
             clocks=OneReplica(lambda: self._clock_for_gateway),
             stream=self._stream,
             now_s=asyncio.get_running_loop().time,
+            boot_s=asyncio.get_running_loop().time,
             with_web=False,
         )
         return await self._begin("gateway", edge.service, Switch())
