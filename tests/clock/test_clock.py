@@ -129,6 +129,27 @@ def test_hanging_site_is_an_outage_too(run: Run) -> None:
     run(scenario)
 
 
+def test_a_site_that_hung_counts_again_within_half_a_period(run: Run) -> None:
+    """Whenever it goes on: play time stands, and two probes a period look for its end, though those before still hang."""
+
+    async def scenario(site: SmallSite) -> None:
+        clock = site.clock()
+        await clock.start()
+        site.watch(clock)
+        await pause(2)
+        for number in range(12):
+            site.hanging = True
+            await pause(3 + number * 0.021)
+            site.hanging = False
+            stood_ms, back_ms = site.play_time_ms(), now_ms()
+            while site.play_time_ms() == stood_ms:
+                await pause(0.001)
+            assert now_ms() - back_ms <= PERIOD_MS / 2 + 10
+        await clock.stop()
+
+    run(scenario)
+
+
 def test_slow_site_is_playable(run: Run) -> None:
     """Probes that all take long overlap; time goes on."""
 

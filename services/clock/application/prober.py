@@ -17,8 +17,9 @@ _log = get_log(__name__)
 
 
 class Prober:
-    """One probe a period for all shards held, whatever became of those before; one more when a deadline is about to be
-    due or one was lost.
+    """One probe a period for all shards held, whatever became of those before, and two while play time stands still:
+    what is playable again counts from the first that comes back. One more when a deadline is about to be due or one was
+    lost.
 
     Probes may overlap: a slow site is playable, one that answers nothing is not. Shards whose lease has run out stand
     still until it is renewed, for somebody else may hold them: a probe that comes back has it renewed. `replica` makes
@@ -44,6 +45,7 @@ class Prober:
         self._next_number = 1
         self._tasks: set[asyncio.Task[None]] = set()
         self._lost_one = asyncio.Event()
+        self._stands = False
 
     async def run(self) -> None:
         """Until it is cancelled."""
@@ -60,7 +62,7 @@ class Prober:
 
     def _tick(self, now: Instant) -> None:
         self._state.apply_holds(now)
-        stands = False
+        self._stands = False
         for band in self._state.bands:
             play_time = band.play_time
             ran = play_time.running
@@ -74,8 +76,8 @@ class Prober:
                     play_time_ms=play_time.play_time_ms,
                     shards=write_shards(band.shards),
                 )
-            stands = stands or not play_time.running
-        if stands:
+            self._stands = self._stands or not play_time.running
+        if self._stands:
             # Also while it stands still, so that readers know that it does, and not that the clock is gone.
             self._state.publish(now)
 
@@ -120,7 +122,7 @@ class Prober:
         spacing_ns = pace.probe_spacing_ms * NS_PER_MS
         self._lost_one.clear()
         await asyncio.sleep(self._seconds_until(sent.mono_ns + spacing_ns))
-        next_ns = sent.mono_ns + pace.probe_period_ms * NS_PER_MS
+        next_ns = sent.mono_ns + pace.probe_period_ms * NS_PER_MS // (2 if self._stands else 1)
         for shard in self._state.shards.values():
             due_ms = shard.deadlines.next_ms() if shard.deadlines else None
             due_ns = None if due_ms is None else shard.play_time.expected_ns(due_ms)
