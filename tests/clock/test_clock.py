@@ -130,7 +130,7 @@ def test_hanging_site_is_an_outage_too(run: Run) -> None:
 
 
 def test_a_site_that_hung_counts_again_within_half_a_period(run: Run) -> None:
-    """Whenever it goes on: play time stands, and two probes a period look for its end, though those before still hang."""
+    """Whenever it goes on: while play time stands two probes a period look for that, though those before still hang."""
 
     async def scenario(site: SmallSite) -> None:
         clock = site.clock()
