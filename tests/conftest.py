@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 
 os.environ.setdefault("GRPC_VERBOSITY", "ERROR")
+# Its handlers run in each child between fork and exec, where one was seen to end by a segmentation fault.
+os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "0")
 
 from collections.abc import Iterator
 

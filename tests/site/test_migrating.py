@@ -30,9 +30,9 @@ async def revisions(url: str) -> tuple[str, str]:
         await connection.close()
 
 
-async def start_stores(url: str) -> None:
+async def start_stores(url: str, replica: str = "one") -> None:
     tables = TableStore(open_table_database(url), SystemWall())
-    clock = clock_store(url)
+    clock = clock_store(url, replica=replica)
     await tables.start()
     await tables.ping()
     await clock.look((), None)
@@ -43,7 +43,7 @@ async def start_stores(url: str) -> None:
 async def test_many_at_once_do_it_once(postgres_url: str) -> None:
     said: list[str] = []
     jobs = (migrate(postgres_url, said.append) for _ in range(3))
-    await asyncio.gather(*jobs, start_stores(postgres_url), start_stores(postgres_url))
+    await asyncio.gather(*jobs, *(start_stores(postgres_url, replica) for replica in ("one", "two")))
     table, clock = await revisions(postgres_url)
     assert sorted(set(said)) == [f"migrate: clock is at {clock}", f"migrate: table is at {table}"]
     assert len(said) == 6

@@ -92,6 +92,33 @@ async def test_after_a_crash_the_bots_that_nobody_told_are_asked(store_url: str)
     await tables.close()
 
 
+async def test_what_is_on_disk_though_the_store_never_said_so_is_published_soon(store_url: str) -> None:
+    """Given a commit whose answer gets lost, when the outbox looks for it, then the update is on
+    the event stream, without anybody waiting for what a crash leaves behind."""
+    tables = await open_tables(store_url)
+    await tables.listen()
+    table_id, tokens = await tables.running()
+    command = await tables.next_command(table_id, "unheard")
+    original = tables.store.append
+
+    async def lose(commit: asyncio.Future[bool]) -> bool:
+        await commit
+        raise ServiceError(grpc.StatusCode.UNAVAILABLE, "unreachable", "the connection broke")
+
+    tables.store.append = lambda row: asyncio.ensure_future(lose(original(row)))  # type: ignore[method-assign]
+    with pytest.raises(ServiceError) as lost:
+        await tables.submit(tokens[command.seat], table_id, command)
+    assert lost.value.reason == "unreachable"
+    tables.store.append = original  # type: ignore[method-assign]
+    await tables.settle()
+    assert len(_heard(tables, table_id)) == 1
+    await tables.application.outbox.look_for_unknown()
+    await tables.settle()
+    assert _heard(tables, table_id) == await _log(tables, table_id)
+    assert len(_heard(tables, table_id)) == 2
+    await tables.close()
+
+
 async def test_a_stream_that_is_away_gets_everything_later(store_url: str) -> None:
     tables = await open_tables(store_url)
     await tables.listen()

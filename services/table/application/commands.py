@@ -234,8 +234,10 @@ class Commands:
             raise
 
     def _committed_late(self, row: LogRow, turns: Sequence[table_pb2.BotTurn], commit: asyncio.Future[bool]) -> None:
-        if not commit.cancelled() and commit.exception() is None and commit.result():
-            key = TableKey(row.shard, row.table_id)
+        key = TableKey(row.shard, row.table_id)
+        if commit.cancelled() or commit.exception() is not None:
+            self._outbox.outcome_unknown(key, row.first_seq)
+        elif commit.result():
             self._outbox.update_committed(key, row.last_seq, row.update, turns)
             self._bots.game_moved(key, row.last_seq, turns)
 

@@ -65,6 +65,8 @@ class Outbox:
         self._lobby_marks: dict[TableKey, int] = {}
         # Tables whose messages did not fit; they are read from the log when the stream takes messages again.
         self._behind: set[TableKey] = set()
+        # Tables with a commit whose answer got lost, and the number before it.
+        self._unknown: dict[TableKey, int] = {}
         # How far the search for what was not published has come.
         self._looked_at: tuple[int, str] | None = None
 
@@ -82,6 +84,10 @@ class Outbox:
         self._push(Message(key.shard, key.table_id, last_seq, payload), None if turns else key)
         for number, turn in enumerate(turns, start=1):
             self.bot_asked(turn, key if number == len(turns) else None)
+
+    def outcome_unknown(self, key: TableKey, first_seq: int) -> None:
+        """The store did not say whether an update is on disk. It is looked for as soon as the store answers."""
+        self._unknown[key] = min(first_seq - 1, self._unknown.get(key, first_seq))
 
     def bot_asked(self, turn: table_pb2.BotTurn, marks: TableKey | None = None) -> None:
         """A bot is asked, or asked again. With it on the event stream, all up to it is there of the table `marks`."""
@@ -111,6 +117,7 @@ class Outbox:
         self._game_marks.clear()
         self._lobby_marks.clear()
         self._behind.clear()
+        self._unknown.clear()
 
     async def run(self) -> None:
         """Publishes for ever; for one background task. When it is cancelled, what waits goes out first."""
@@ -126,6 +133,7 @@ class Outbox:
             self._report()
             try:
                 await self.write_marks()
+                await self.look_for_unknown()
                 if self._wall.monotonic_s() - since_s >= self._options.recover_after_ms / 1000:
                     since_s = self._wall.monotonic_s()
                     await self.recover()
@@ -144,6 +152,12 @@ class Outbox:
         if lobbies:
             await self._store.mark_lobby_published(list(lobbies.items()))
 
+    async def look_for_unknown(self) -> None:
+        """Publishes what is on disk though nobody heard so."""
+        for key, after_seq in list(self._unknown.items()):
+            await self._publish_again(key, after_seq)
+            self._unknown.pop(key, None)
+
     async def recover(self) -> None:
         """Publishes from the store what was committed a while ago and is not marked; unless a backlog explains it.
         Where there are very many games it looks at some of them, and at the next ones the next time."""
@@ -157,18 +171,22 @@ class Outbox:
             key = TableKey(game.shard, game.table_id)
             if game.published_seq < self._game_marks.get(key, 0):
                 continue
-            # What is committed while we read waits for the next pass, so that nothing overtakes.
-            self._behind.add(key)
-            try:
-                rows, _ = await self._store.read_log(key, game.published_seq, _UPDATES_PER_PASS)
-            finally:
-                self._behind.discard(key)
+            await self._publish_again(key, game.published_seq)
+        if len(games) < _RECOVERED_PER_PASS:
+            self._looked_at = await self._store.live_edge(self._looked_at)
+
+    async def _publish_again(self, key: TableKey, after_seq: int) -> None:
+        # What is committed while we read waits for the next pass, so that nothing overtakes.
+        self._behind.add(key)
+        try:
+            rows, _ = await self._store.read_log(key, after_seq, _UPDATES_PER_PASS)
+        finally:
+            self._behind.discard(key)
+        if rows:
             for row in rows:
                 self.update_committed(key, row.last_seq, row.update)
             await self._ask_bots(key)
-            _log.info("published_again", table_id=game.table_id, after_seq=game.published_seq, updates=len(rows))
-        if len(games) < _RECOVERED_PER_PASS:
-            self._looked_at = await self._store.live_edge(self._looked_at)
+            _log.info("published_again", table_id=key.table_id, after_seq=after_seq, updates=len(rows))
 
     async def _ask_bots(self, key: TableKey) -> None:
         """Whoever committed may have died before he told the bots."""
