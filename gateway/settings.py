@@ -51,7 +51,7 @@ class GatewaySettings(ServiceSettings):
     )
     submit_target_ms: int = setting(
         "MAGNATE_GATEWAY_SUBMIT_TARGET_MS",
-        250,
+        180,
         "time within which nearly all commands have their answer; a gateway lets in as many at a time as are answered "
         "in a part of it, and refuses more with a time to wait; 0: none is refused for that",
         low=0,

@@ -66,7 +66,7 @@ class TableSettings(ServiceSettings):
     )
     submit_target_ms: int = setting(
         "MAGNATE_TABLE_SUBMIT_TARGET_MS",
-        250,
+        180,
         "time within which nearly all commands have their answer at a replica of the table service, those of bots too; "
         "it lets in as many at a time as it answers in a part of it, and refuses more with a time to wait; 0: none "
         "is refused for that",
