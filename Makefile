@@ -12,6 +12,8 @@ PROTOS := $(shell find proto -name '*.proto' 2>/dev/null)
 TESTS ?= tests
 
 .DEFAULT_GOAL := help
+# gRPC's handlers run in each child between fork and exec, where one was seen to end by a segmentation fault.
+export GRPC_ENABLE_FORK_SUPPORT := 0
 .PHONY: help setup proto proto-check proto-baseline fmt lint test test-full play play-distributed demo bench profile rules-coverage \
 	mutants games golden lock clean settings chaos chaos-defects outages simulate
 .DELETE_ON_ERROR:

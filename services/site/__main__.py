@@ -6,6 +6,9 @@ import os
 import sys
 from collections.abc import Sequence
 
+# gRPC's handlers run in each child between fork and exec; no child of ours goes on without an exec.
+os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "0")
+
 from services.site.alone import ALONE, run_alone
 from services.site.variables import unknown_variables
 
