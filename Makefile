@@ -90,16 +90,16 @@ lint: setup proto-check ## Style, types, imports and contracts
 settings: setup ## Renew docs/settings.md, the table of all environment variables
 	@$(PY) -m tests.tools.settings_table
 
-# Those here keep a processor busy, the others wait for processes most of the time: they run side by side.
-BUSY_TESTS := tests/rules tests/property tests/bots tests/table tests/simulation
+# Those of the core keep a processor busy, the others wait for processes most of the time: they run side by side.
+CORE_TESTS := tests/bots tests/property tests/rules
 
 test: setup ## Run the tests (the share that fits CI); TESTS= names a part
 	@if [ '$(TESTS)' != tests ]; then exec $(PY) -m pytest $(TESTS) -q; fi; \
-		$(PY) -m pytest $(BUSY_TESTS) -q >$(VENV)/busy-tests.log 2>&1 & busy=$$!; \
-		trap 'kill $$busy; exit 130' INT TERM; \
-		$(PY) -m pytest tests $(BUSY_TESTS:%=--ignore=%) -q; rest=$$?; \
-		echo 'tests that ran beside these:'; wait $$busy; busy=$$?; cat $(VENV)/busy-tests.log; \
-		exit $$((rest | busy))
+		$(PY) -m pytest $(CORE_TESTS) -q >$(VENV)/core-tests.log 2>&1 & core=$$!; \
+		trap 'kill $$core; exit 130' INT TERM; \
+		$(PY) -m pytest tests $(CORE_TESTS:%=--ignore=%) -q; rest=$$?; \
+		echo 'tests of the core:'; wait $$core; core=$$?; cat $(VENV)/core-tests.log; \
+		exit $$((rest | core))
 
 test-full: setup ## Run the tests in their long form
 	@MAGNATE_TEST_FULL=1 $(PY) -m pytest $(TESTS) -q
