@@ -15,7 +15,7 @@ TABLE_KB_AT_MOST = 100
 #: what may be counted as the same, where a figure must not grow
 SAME_AT_MOST = 1.5
 SAME_AT_LEAST = 0.8
-DEADLINE_BYTES_AT_MOST = 350
+DEADLINE_BYTES_AT_MOST = 300
 LATE_P99_MS_AT_MOST = 200
 
 

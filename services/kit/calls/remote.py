@@ -149,10 +149,13 @@ def _unary_caller(wire: _Wire, method: Method, default_ms: int) -> Callable[...,
             try:
                 answer = cast(bytes, await call)
             except grpc.aio.AioRpcError as error:
+                if error.code() is grpc.StatusCode.CANCELLED:
+                    raise _given_up(method.path) from None
                 raise from_rpc_error(error) from None
             except asyncio.CancelledError:
-                raise_if_not_ours(method.path)
-                raise
+                if is_ours():
+                    raise
+                raise _given_up(method.path) from None
         return answer if raw else _parse(answer, method)
 
     return call_unary
@@ -223,11 +226,21 @@ class RemoteStream:
         self._call.cancel()
 
 
-def raise_if_not_ours(path: str) -> None:
-    """grpc.aio reports the end of a call as the cancel of its reader; only a real one may pass as such."""
+def is_ours() -> bool:
+    """Whether a cancel is that of the running task: grpc.aio reports the end of a call as the cancel of its reader."""
     task = asyncio.current_task()
-    if task is not None and not task.cancelling():
+    return task is None or task.cancelling() > 0
+
+
+def raise_if_not_ours(path: str) -> None:
+    """Only a real cancel may pass as such."""
+    if not is_ours():
         raise cancelled(path)
+
+
+def _given_up(path: str) -> ServiceError:
+    """A server that dies, or a connection that is closed, ends a call by cancelling it; its caller did not."""
+    return ServiceError(grpc.StatusCode.UNAVAILABLE, "unavailable", f"{path} was given up by the other side")
 
 
 def _parse(answer: bytes, method: Method) -> Message:
