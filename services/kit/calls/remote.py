@@ -240,7 +240,9 @@ def raise_if_not_ours(path: str) -> None:
 
 def _given_up(path: str) -> ServiceError:
     """A server that dies, or a connection that is closed, ends a call by cancelling it; its caller did not."""
-    return ServiceError(grpc.StatusCode.UNAVAILABLE, "unavailable", f"{path} was given up by the other side")
+    return ServiceError(
+        grpc.StatusCode.UNAVAILABLE, "stream_lost", f"{path} was given up by the other side; it may have been done"
+    )
 
 
 def _parse(answer: bytes, method: Method) -> Message:
