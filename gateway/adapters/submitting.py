@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Iterable, Sequence
+from collections.abc import Awaitable
 from functools import partial
-from typing import Any, Protocol
+from typing import Protocol
 
-import grpc
-from google.rpc import status_pb2
 from magnate.table.v1 import table_service_pb2 as table_pb
 
 from gateway.application.ports import ProbeCall
 from services.kit.calls import Member, Pool
-from services.kit.errors import ServiceError, from_status
+from services.kit.envelopes import Envelopes
 from services.kit.spread import SpreadCaller
 from services.kit.telemetry import current_traceparent
 
 # So many replicas has one probe vouch for; where there are more, the next one goes through the next ones.
 _MOST_WAYS = 8
 
-Asked = table_pb.SubmitRequest | table_pb.ProbeRequest
-Answer = table_pb.SubmitResponse | table_pb.ProbeResponse
+_TABLE = table_pb.DESCRIPTOR.services_by_name["TableService"]
+_ENVELOPES = Envelopes(_TABLE.methods_by_name["SubmitStream"])
 
 
 class SubmitClient(Protocol):
@@ -36,11 +34,13 @@ class StreamedSubmit:
 
     def __init__(self, table: SubmitClient, pool: Pool, *, timeout_ms: int) -> None:
         self._table = table
-        self._caller = SpreadCaller[Asked, Answer](
+        self._caller = SpreadCaller[
+            table_pb.SubmitRequest | table_pb.ProbeRequest, table_pb.SubmitResponse | table_pb.ProbeResponse
+        ](
             pool,
             open_stream=lambda client, requests: client.SubmitStream(requests),
-            wrap=_wrap,
-            unwrap=_unwrap,
+            wrap=_ENVELOPES.ask,
+            unwrap=_ENVELOPES.answered,
             key_of=_key_of,
             name="submit",
             timeout_ms=timeout_ms,
@@ -63,35 +63,8 @@ class StreamedSubmit:
         return [partial(self._probe, member) for member in self._caller.ways(_MOST_WAYS)]
 
     async def _probe(self, member: Member, request: table_pb.ProbeRequest, limit_ms: int) -> None:
-        try:
-            await self._caller.call_at(member, request, timeout_ms=limit_ms)
-        except ServiceError as error:
-            if error.code is not grpc.StatusCode.INVALID_ARGUMENT:
-                raise
-            # A replica of a release before knows no such item.
-            await member.client.Probe(request, timeout_ms=limit_ms)
+        await self._caller.probe_at(member, request, timeout_ms=limit_ms)
 
 
-def _key_of(asked: Asked) -> str:
+def _key_of(asked: table_pb.SubmitRequest | table_pb.ProbeRequest) -> str:
     return asked.table_id if isinstance(asked, table_pb.SubmitRequest) else ""
-
-
-def _wrap(items: Sequence[tuple[int, Asked]]) -> table_pb.SubmitStreamRequest:
-    wrapped = table_pb.SubmitStreamRequest()
-    for call_id, asked in items:
-        if isinstance(asked, table_pb.ProbeRequest):
-            wrapped.items.add(call_id=call_id, probe=asked)
-        else:
-            wrapped.items.add(call_id=call_id, request=asked)
-    return wrapped
-
-
-def _unwrap(response: Any) -> Iterable[tuple[int, Answer | ServiceError]]:
-    for item in response.items:
-        kind = item.WhichOneof("result")
-        if kind == "response":
-            yield item.call_id, item.response
-        elif kind == "probe":
-            yield item.call_id, item.probe
-        else:
-            yield item.call_id, from_status(status_pb2.Status.FromString(item.status))

@@ -8,8 +8,9 @@ import time
 from magnate.gateway.v1 import gateway_service_pb2 as pb
 
 from gateway.application.frames import Frame, heartbeat_frame
+from gateway.application.heard import Standing
 from gateway.application.hub import Hub
-from gateway.application.play_time import SHARDS, PlayTimes, Standing
+from gateway.application.play_time import SHARDS, PlayTimes
 from gateway.application.watch import Watch
 
 _SLOTS = 10

@@ -9,6 +9,7 @@ from magnate.table.v1 import table_service_pb2 as table_pb
 
 from gateway.application import refusals
 from gateway.application.ports import ProbeCall, ProbeWays
+from services.kit.gathering import all_succeed
 
 _MAX_OPEN = 256
 # A part that is silent is to be blamed by who called it, not by who called that one: who is further out waits longer.
@@ -42,13 +43,7 @@ class Probes:
         shard = probe.shard if probe.HasField("shard") else None
         names = [probe.probe_id, *(f"{probe.probe_id}+{number}" for number in range(1, len(ways)))]
         requests = [table_pb.ProbeRequest(probe_id=name, shard=shard) for name in names]
-        came = await asyncio.gather(
-            *(self._through(way, request, bound_ms) for way, request in zip(ways, requests, strict=True)),
-            return_exceptions=True,
-        )
-        for error in came:
-            if isinstance(error, BaseException):
-                raise error
+        await all_succeed(*(self._through(way, request, bound_ms) for way, request in zip(ways, requests, strict=True)))
 
     async def _through(self, way: ProbeCall, request: table_pb.ProbeRequest, bound_ms: int) -> None:
         seen: asyncio.Future[None] = asyncio.get_running_loop().create_future()

@@ -4,38 +4,21 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Sequence
 from typing import Any
 
-from google.rpc import status_pb2
 from magnate.table.v1 import table_service_pb2 as table_pb
 
 from services.bots.main import build
 from services.bots.settings import BotsSettings
 from services.kit.calls import PoolClient, open_pool
-from services.kit.errors import ServiceError, from_status
+from services.kit.envelopes import Envelopes
 from services.kit.server import run, run_services
 from services.kit.settings import SettingsError
 from services.kit.spread import SpreadCaller
 from services.kit.streams_redis import RedisStream
 
 TABLE = table_pb.DESCRIPTOR.services_by_name["TableService"]
-
-
-def _wrap(items: Sequence[tuple[int, table_pb.SubmitRequest]]) -> table_pb.SubmitStreamRequest:
-    return table_pb.SubmitStreamRequest(
-        items=[table_pb.SubmitStreamRequest.Item(call_id=number, request=request) for number, request in items]
-    )
-
-
-def _unwrap(
-    response: table_pb.SubmitStreamResponse,
-) -> Iterable[tuple[int, table_pb.SubmitResponse | ServiceError]]:
-    for item in response.items:
-        if item.WhichOneof("result") == "status":
-            yield item.call_id, from_status(status_pb2.Status.FromString(item.status))
-        else:
-            yield item.call_id, item.response
+_ENVELOPES = Envelopes(TABLE.methods_by_name["SubmitStream"])
 
 
 async def serve(settings: BotsSettings) -> int:
@@ -54,8 +37,8 @@ async def serve(settings: BotsSettings) -> int:
     submitter = SpreadCaller[table_pb.SubmitRequest, table_pb.SubmitResponse](
         tables,
         open_stream=lambda replica, requests: replica.SubmitStream(requests),
-        wrap=_wrap,
-        unwrap=_unwrap,
+        wrap=_ENVELOPES.ask,
+        unwrap=_ENVELOPES.answered,
         key_of=lambda request: request.table_id,
         name="submit",
     )

@@ -6,6 +6,8 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from typing import Any, Generic, TypeVar
 
+import grpc
+
 from services.kit.batches import BatchCaller
 from services.kit.calls import Member, Pool, Stream
 from services.kit.errors import ServiceError
@@ -67,6 +69,16 @@ class SpreadCaller(Generic[Item, Result]):
     async def call_at(self, member: Member, item: Item, *, timeout_ms: int) -> Result:
         """The answer of this replica and no other, over the stream that the items of `call` take."""
         return await self._pool.ask(member, self._asking(item), bound_ms=timeout_ms)
+
+    async def probe_at(self, member: Member, probe: Any, *, timeout_ms: int) -> None:
+        """Returns when this replica has answered a probe, over the stream that the items of `call` take."""
+        try:
+            await self.call_at(member, probe, timeout_ms=timeout_ms)
+        except ServiceError as error:
+            if error.code is not grpc.StatusCode.INVALID_ARGUMENT:
+                raise
+            # A replica of a release before knows no such item.
+            await member.client.Probe(probe, timeout_ms=timeout_ms)
 
     def _asking(self, item: Item) -> Callable[[Member, int], Awaitable[Result]]:
         async def ask(member: Member, limit_ms: int) -> Result:

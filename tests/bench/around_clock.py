@@ -34,7 +34,7 @@ from services.rules.codec import messages
 from services.rules.domain.decide import advance
 from services.rules.domain.legal import legal_actions
 from services.rules.domain.play import Advance
-from services.table.adapters.handler import _expiries, _items
+from services.table.adapters.handler import EXPIRIES
 from services.table.domain.shards import SHARDS, shard_of
 from services.table.main import DESCRIPTOR as TABLE
 from tests.bench.hollow import Hollow
@@ -208,9 +208,9 @@ class AroundClock(Hollow):
     def ExpireStream(self, requests: AsyncIterator[table_pb.ExpireStreamRequest], call: Call) -> AsyncIterator[Any]:
         return serve_batches(
             requests,
-            items=_items,
+            items=EXPIRIES.asked,
             handle=lambda request: self.ExpireDeadline(request, call),
-            wrap=_expiries,
+            wrap=EXPIRIES.answer,
             max_in_flight=_MAX_IN_FLIGHT,
         )
 

@@ -37,11 +37,9 @@ from services.kit.streams import EventStream, Lagged
 from services.kit.streams_memory import MemoryStream
 from services.kit.streams_redis import RedisStream
 from services.rules.main import DESCRIPTOR as RULES
-from services.table.adapters.applying import unwrap as unwrap_applied
-from services.table.adapters.applying import wrap as wrap_apply
+from services.table.adapters.applying import APPLY_ENVELOPES
 from services.table.adapters.databases import Database
-from services.table.adapters.handler import _answers as submit_answers
-from services.table.adapters.handler import _items as submit_items
+from services.table.adapters.handler import SUBMITS
 from services.table.adapters.schema import games
 from services.table.adapters.store import open_database
 from services.table.application.ports import LogRow
@@ -119,7 +117,7 @@ class HollowTable(Hollow):
 
     def SubmitStream(self, requests: Any, call: Call) -> AsyncIterator[table_pb.SubmitStreamResponse]:
         return serve_batches(
-            requests, items=submit_items, handle=self._submit, wrap=submit_answers, max_in_flight=_MAX_IN_FLIGHT
+            requests, items=SUBMITS.asked, handle=self._submit, wrap=SUBMITS.answer, max_in_flight=_MAX_IN_FLIGHT
         )
 
     async def publish(self) -> None:
@@ -288,8 +286,8 @@ class Chain:
         elif part == "table":
             applier: Any = BatchCaller(
                 open_stream=RemoteClient(RULES, open_channel(behind)).ApplyStream,
-                wrap=wrap_apply,
-                unwrap=unwrap_applied,
+                wrap=APPLY_ENVELOPES.ask,
+                unwrap=APPLY_ENVELOPES.answered,
             )
             await applier.start()
             await self.table(applier.call)

@@ -16,7 +16,7 @@ from services.kit.calls import Call, PoolClient, bearer, open_pool
 from services.kit.errors import ServiceError
 from services.kit.server import Service
 from services.kit.telemetry import Telemetry
-from services.table.adapters.handler import _expiries, _items
+from services.table.adapters.handler import EXPIRIES
 from tests.bench.around_clock import CLOCK_TOKEN, Settings
 from tests.bench.hollow import Hollow
 
@@ -39,7 +39,7 @@ class Tables(Hollow):
         if not self._has_stream:
             raise ServiceError(grpc.StatusCode.UNIMPLEMENTED, "unknown_method", "of a later release")
         counted = self._counted(requests)
-        async for answer in serve_batches(counted, items=_items, handle=self._end, wrap=_expiries):
+        async for answer in serve_batches(counted, items=EXPIRIES.asked, handle=self._end, wrap=EXPIRIES.answer):
             yield answer
 
     async def _counted(self, requests: AsyncIterator[Any]) -> AsyncIterator[Any]:

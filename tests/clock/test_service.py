@@ -37,7 +37,7 @@ from services.kit.server import Service
 from services.kit.settings import SettingsError
 from services.kit.streams_memory import MemoryStream
 from services.kit.streams_redis import RedisStream
-from services.table.adapters.handler import _expiries, _items
+from services.table.adapters.handler import EXPIRIES
 from tests.support.servers import free_port
 
 TOKEN = "only the clock knows"
@@ -82,9 +82,9 @@ class Surroundings:
     def ExpireStream(self, requests: AsyncIterator[table_pb.ExpireStreamRequest], call: Call) -> AsyncIterator[Any]:
         return serve_batches(
             requests,
-            items=_items,
+            items=EXPIRIES.asked,
             handle=lambda request: self.ExpireDeadline(request, call),
-            wrap=_expiries,
+            wrap=EXPIRIES.answer,
         )
 
 

@@ -6,7 +6,7 @@ Every command makes one to three money events. What it publishes can be lost, la
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 
 import grpc
@@ -16,9 +16,10 @@ from magnate.table.v1 import table_service_pb2 as pb
 
 from services.kit.batches import serve_batches
 from services.kit.calls import Call
-from services.kit.errors import ServiceError, to_status
+from services.kit.errors import ServiceError
 from services.kit.streams import EventStream
 from services.kit.validation import validate
+from services.table.adapters.handler import SUBMITS
 
 NOT_FOUND = grpc.StatusCode.NOT_FOUND
 PRECONDITION = grpc.StatusCode.FAILED_PRECONDITION
@@ -200,14 +201,16 @@ class FakeTable:
     ) -> AsyncIterator[pb.SubmitStreamResponse]:
         self.calls.append("SubmitStream")
 
-        async def handle(item: pb.SubmitStreamRequest.Item) -> pb.SubmitResponse | pb.ProbeResponse:
-            if item.HasField("probe") and self.knows_streamed_probes:
-                return await self._probe(item.probe)
-            validate(item.request)
-            return await self.Submit(item.request, call)
+        async def handle(item: pb.SubmitRequest | pb.ProbeRequest) -> pb.SubmitResponse | pb.ProbeResponse:
+            if isinstance(item, pb.ProbeRequest):
+                if self.knows_streamed_probes:
+                    return await self._probe(item)
+                item = pb.SubmitRequest()
+            validate(item)
+            return await self.Submit(item, call)
 
         async def answers() -> AsyncIterator[pb.SubmitStreamResponse]:
-            async for answer in serve_batches(requests, items=_items, handle=handle, wrap=_answers):
+            async for answer in serve_batches(requests, items=SUBMITS.asked, handle=handle, wrap=SUBMITS.answer):
                 if self.break_next_answer:
                     self.break_next_answer = False
                     raise ServiceError(grpc.StatusCode.UNAVAILABLE, "unreachable", "the stream broke")
@@ -339,24 +342,6 @@ class FakeTable:
     def _answering(self) -> None:
         if self.unreachable:
             raise ServiceError(grpc.StatusCode.UNAVAILABLE, "unavailable", "connect failed: 10.1.2.3")
-
-
-def _items(request: pb.SubmitStreamRequest) -> list[tuple[int, pb.SubmitStreamRequest.Item]]:
-    return [(item.call_id, item) for item in request.items]
-
-
-def _answers(
-    finished: Sequence[tuple[int, pb.SubmitResponse | pb.ProbeResponse | ServiceError]],
-) -> pb.SubmitStreamResponse:
-    answers = pb.SubmitStreamResponse()
-    for number, result in finished:
-        if isinstance(result, ServiceError):
-            answers.items.add(call_id=number, status=to_status(result).SerializeToString())
-        elif isinstance(result, pb.ProbeResponse):
-            answers.items.add(call_id=number, probe=result)
-        else:
-            answers.items.add(call_id=number, response=result)
-    return answers
 
 
 def _copy(table: table_pb2.Table) -> table_pb2.Table:

@@ -27,7 +27,7 @@ from services.kit.streams import Batch, EventStream
 from services.kit.streams_memory import MemoryStream
 from services.kit.streams_redis import RedisStream
 from services.rules.settings import RulesSettings
-from services.table.adapters.applying import unwrap, wrap
+from services.table.adapters.applying import APPLY_ENVELOPES
 from services.table.adapters.play_time import ClockPlayTime
 from services.table.adapters.rules_calls import RulesCalls
 from services.table.adapters.store import open_database
@@ -107,7 +107,9 @@ async def _distributed(postgres_url: str, redis_url: str) -> AsyncIterator[Runni
     await rules.start(0)
     rules_channel = open_channel(f"127.0.0.1:{rules.port}")
     rules_client = RemoteClient(services.rules.main.DESCRIPTOR, rules_channel)
-    applier: BatchCaller[Any, Any] = BatchCaller(open_stream=rules_client.ApplyStream, wrap=wrap, unwrap=unwrap)
+    applier: BatchCaller[Any, Any] = BatchCaller(
+        open_stream=rules_client.ApplyStream, wrap=APPLY_ENVELOPES.ask, unwrap=APPLY_ENVELOPES.answered
+    )
     await applier.start()
     table: Service = await build(
         TableSettings(database_url=postgres_url),

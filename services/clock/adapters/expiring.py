@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-
 import grpc
-from google.rpc import status_pb2
 from magnate.table.v1 import table_service_pb2 as table_pb
 
 from services.clock.adapters.clients import TableClient
 from services.kit.calls import Pool
-from services.kit.errors import ServiceError, from_status
+from services.kit.envelopes import Envelopes
+from services.kit.errors import ServiceError
 from services.kit.spread import SpreadCaller
+
+_TABLE = table_pb.DESCRIPTOR.services_by_name["TableService"]
+_ENVELOPES = Envelopes(_TABLE.methods_by_name["ExpireStream"])
 
 
 class StreamedTables:
@@ -23,8 +24,8 @@ class StreamedTables:
         self._expiries = SpreadCaller[table_pb.ExpireDeadlineRequest, table_pb.ExpireDeadlineResponse](
             pool,
             open_stream=lambda replica, requests: replica.ExpireStream(requests),
-            wrap=_wrap,
-            unwrap=_unwrap,
+            wrap=_ENVELOPES.ask,
+            unwrap=_ENVELOPES.answered,
             key_of=lambda request: request.table_id,
             name="expire",
         )
@@ -48,19 +49,3 @@ class StreamedTables:
     async def close(self) -> None:
         """Ends the streams."""
         await self._expiries.close()
-
-
-def _wrap(items: Sequence[tuple[int, table_pb.ExpireDeadlineRequest]]) -> table_pb.ExpireStreamRequest:
-    return table_pb.ExpireStreamRequest(
-        items=[table_pb.ExpireStreamRequest.Item(call_id=number, request=request) for number, request in items]
-    )
-
-
-def _unwrap(
-    response: table_pb.ExpireStreamResponse,
-) -> Iterable[tuple[int, table_pb.ExpireDeadlineResponse | ServiceError]]:
-    for item in response.items:
-        if item.WhichOneof("result") == "status":
-            yield item.call_id, from_status(status_pb2.Status.FromString(item.status))
-        else:
-            yield item.call_id, item.response

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import grpc
 from magnate.gateway.v1 import gateway_service_pb2 as gateway_pb
 
 from services.kit.calls import Member, Pool
 from services.kit.errors import ServiceError
+from services.kit.gathering import all_succeed
 
 # So many gateways does one probe vouch for; where there are more, the next one goes through the next ones.
 _MOST_WAYS = 4
@@ -39,10 +38,5 @@ class EveryGateway:
         members = self._pool.ways(_MOST_WAYS)
         if not members:
             raise ServiceError(grpc.StatusCode.UNAVAILABLE, "unreachable", "no gateway is known")
-        answers = await asyncio.gather(
-            *(ask(number, member) for number, member in enumerate(members)), return_exceptions=True
-        )
-        for error in answers:
-            if isinstance(error, BaseException):
-                raise error
+        await all_succeed(*(ask(number, member) for number, member in enumerate(members)))
         return gateway_pb.ProbeResponse()

@@ -60,9 +60,10 @@ class _Tally:
     tables: int = 0
 
 
-# How they are kept: seq, round and scheduled_ms of a table, then each armed one.
-_HEAD = Struct("<QIq")
-_ARMED = Struct("<Qqqqq")
+# How they are kept: seq, round and scheduled_ms of a table, then each armed one. What counts the commands of a table,
+# or is a length of time, has four bytes; a table with one deadline then fits into 80.
+_HEAD = Struct("<IIq")
+_ARMED = Struct("<IqIIq")
 
 
 class Deadlines:

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Iterable, Sequence
-from typing import Any
-
 import grpc
-from google.rpc import status_pb2
 from magnate.rules.v1 import rules_service_pb2 as pb
 
-from services.kit.calls import Member, Pool
-from services.kit.errors import ServiceError, from_status
+from services.kit.calls import Pool
+from services.kit.envelopes import Envelopes
+from services.kit.errors import ServiceError
+from services.kit.gathering import all_succeed
 from services.kit.spread import SpreadCaller
 
 # So many replicas has one probe vouch for; where there are more, the next one goes through the next ones.
 _MOST_WAYS = 8
 
-Asked = pb.ApplyRequest | pb.ProbeRequest
-Answer = pb.ApplyResponse | pb.ProbeResponse
+_RULES = pb.DESCRIPTOR.services_by_name["RulesService"]
+APPLY_ENVELOPES = Envelopes(_RULES.methods_by_name["ApplyStream"])
 
 
 class StreamedRules:
@@ -28,11 +25,11 @@ class StreamedRules:
     def __init__(self, pool: Pool, *, probe_ms: int) -> None:
         """`probe_ms`: how long a replica may take for a probe; less than what the callers of this service wait."""
         self._probe_ms = probe_ms
-        self._caller = SpreadCaller[Asked, Answer](
+        self._caller = SpreadCaller[pb.ApplyRequest | pb.ProbeRequest, pb.ApplyResponse | pb.ProbeResponse](
             pool,
             open_stream=lambda replica, requests: replica.ApplyStream(requests),
-            wrap=wrap,
-            unwrap=unwrap,
+            wrap=APPLY_ENVELOPES.ask,
+            unwrap=APPLY_ENVELOPES.answered,
             key_of=_key_of,
             name="apply",
         )
@@ -56,41 +53,9 @@ class StreamedRules:
         members = self._caller.ways(_MOST_WAYS)
         if not members:
             raise ServiceError(grpc.StatusCode.UNAVAILABLE, "unreachable", "no rules service is known")
-        answers = await asyncio.gather(*map(self._probe, members), return_exceptions=True)
-        for error in answers:
-            if isinstance(error, BaseException):
-                raise error
-
-    async def _probe(self, member: Member) -> None:
-        try:
-            await self._caller.call_at(member, pb.ProbeRequest(), timeout_ms=self._probe_ms)
-        except ServiceError as error:
-            if error.code is not grpc.StatusCode.INVALID_ARGUMENT:
-                raise
-            # A replica of a release before knows no such item.
-            await member.client.Probe(pb.ProbeRequest(), timeout_ms=self._probe_ms)
+        probe = pb.ProbeRequest()
+        await all_succeed(*(self._caller.probe_at(member, probe, timeout_ms=self._probe_ms) for member in members))
 
 
-def _key_of(asked: Asked) -> str:
+def _key_of(asked: pb.ApplyRequest | pb.ProbeRequest) -> str:
     return asked.state.table_id if isinstance(asked, pb.ApplyRequest) else ""
-
-
-def wrap(items: Sequence[tuple[int, Asked]]) -> pb.ApplyStreamRequest:
-    wrapped = pb.ApplyStreamRequest()
-    for call_id, asked in items:
-        if isinstance(asked, pb.ProbeRequest):
-            wrapped.items.add(call_id=call_id, probe=asked)
-        else:
-            wrapped.items.add(call_id=call_id, request=asked)
-    return wrapped
-
-
-def unwrap(response: Any) -> Iterable[tuple[int, Answer | ServiceError]]:
-    for item in response.items:
-        kind = item.WhichOneof("result")
-        if kind == "status":
-            yield item.call_id, from_status(status_pb2.Status.FromString(item.status))
-        elif kind == "probe":
-            yield item.call_id, item.probe
-        else:
-            yield item.call_id, item.response

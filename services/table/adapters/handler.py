@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
 
-from google.rpc import status_pb2
 from magnate.table.v1 import table_service_pb2 as pb
 
 from services.kit.batches import serve_batches
 from services.kit.calls import Call
-from services.kit.errors import ServiceError, to_status
+from services.kit.envelopes import Envelopes
 from services.kit.validation import validate
 from services.table.application.add_bots import AddBots
 from services.table.application.create_session import CreateSession
@@ -42,8 +40,9 @@ from services.table.domain.refusals import RefusalError
 _PIECE_BYTES = 64 * 1024
 _MAX_IN_FLIGHT = 1024
 
-_Asked = pb.SubmitRequest | pb.ProbeRequest
-_Answer = pb.SubmitResponse | pb.ProbeResponse
+_SERVICE = pb.DESCRIPTOR.services_by_name["TableService"]
+SUBMITS = Envelopes(_SERVICE.methods_by_name["SubmitStream"])
+EXPIRIES = Envelopes(_SERVICE.methods_by_name["ExpireStream"])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,7 +168,7 @@ class TableHandler:
         self, requests: AsyncIterator[pb.SubmitStreamRequest], call: Call
     ) -> AsyncIterator[pb.SubmitStreamResponse]:
         return serve_batches(
-            requests, items=_asked, handle=self._submit_one, wrap=_answers, max_in_flight=_MAX_IN_FLIGHT
+            requests, items=SUBMITS.asked, handle=self._submit_one, wrap=SUBMITS.answer, max_in_flight=_MAX_IN_FLIGHT
         )
 
     async def ExpireDeadline(self, request: pb.ExpireDeadlineRequest, call: Call) -> pb.ExpireDeadlineResponse:
@@ -179,7 +178,7 @@ class TableHandler:
         self, requests: AsyncIterator[pb.ExpireStreamRequest], call: Call
     ) -> AsyncIterator[pb.ExpireStreamResponse]:
         return serve_batches(
-            requests, items=_items, handle=self._expire_one, wrap=_expiries, max_in_flight=_MAX_IN_FLIGHT
+            requests, items=EXPIRIES.asked, handle=self._expire_one, wrap=EXPIRIES.answer, max_in_flight=_MAX_IN_FLIGHT
         )
 
     async def ReadUpdates(self, request: pb.ReadUpdatesRequest, call: Call) -> pb.ReadUpdatesResponse:
@@ -218,7 +217,7 @@ class TableHandler:
     async def Probe(self, request: pb.ProbeRequest, call: Call) -> pb.ProbeResponse:
         return await self._probe(request)
 
-    async def _submit_one(self, asked: _Asked) -> _Answer:
+    async def _submit_one(self, asked: pb.SubmitRequest | pb.ProbeRequest) -> pb.SubmitResponse | pb.ProbeResponse:
         validate(asked)
         return await (self._probe(asked) if isinstance(asked, pb.ProbeRequest) else self._submit(asked))
 
@@ -245,34 +244,3 @@ def _refusing() -> Iterator[None]:
         yield
     except RefusalError as refused:
         raise from_refused(refused) from None
-
-
-def _asked(request: pb.SubmitStreamRequest) -> Iterable[tuple[int, _Asked]]:
-    return [(item.call_id, item.probe if item.HasField("probe") else item.request) for item in request.items]
-
-
-def _items(request: Any) -> Iterable[tuple[int, Any]]:
-    return [(item.call_id, item.request) for item in request.items]
-
-
-def _answers(finished: Sequence[tuple[int, _Answer | ServiceError]]) -> pb.SubmitStreamResponse:
-    answers = pb.SubmitStreamResponse()
-    _fill(answers, finished)
-    return answers
-
-
-def _expiries(finished: Sequence[tuple[int, pb.ExpireDeadlineResponse | ServiceError]]) -> pb.ExpireStreamResponse:
-    answers = pb.ExpireStreamResponse()
-    _fill(answers, finished)
-    return answers
-
-
-def _fill(answers: Any, finished: Sequence[tuple[int, Any]]) -> None:
-    for number, result in finished:
-        if isinstance(result, ServiceError):
-            status: status_pb2.Status = to_status(result)
-            answers.items.add(call_id=number, status=status.SerializeToString())
-        elif isinstance(result, pb.ProbeResponse):
-            answers.items.add(call_id=number, probe=result)
-        else:
-            answers.items.add(call_id=number, response=result)
