@@ -24,12 +24,13 @@ _TABLE = table_service_pb2.DESCRIPTOR.services_by_name["TableService"]
 _CLOCK = clock_service_pb2.DESCRIPTOR.services_by_name["ClockService"]
 _BOTS = bots_service_pb2.DESCRIPTOR.services_by_name["BotsService"]
 # What may be sent twice without harm: reads, what a client's id makes one thing, and news that replace older ones.
+REPEATABLE_AT_TABLES = (
+    *("GetSession", "DescribeTable", "ListTables", "ListMyTables", "ReadUpdates", "GetSnapshot"),
+    *("Submit", "CreateTable", "TouchPresence"),
+)
 _REPEATABLE: dict[Any, tuple[str, ...]] = {
     _RULES: ("Describe",),
-    _TABLE: (
-        *("GetSession", "DescribeTable", "ListTables", "ListMyTables", "ReadUpdates", "GetSnapshot"),
-        *("Submit", "CreateTable", "TouchPresence"),
-    ),
+    _TABLE: REPEATABLE_AT_TABLES,
     _BOTS: ("ListLevels",),
 }
 

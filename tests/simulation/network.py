@@ -11,7 +11,7 @@ from typing import Any, cast
 
 import grpc
 
-from services.kit.calls import Channel, LocalClient
+from services.kit.calls import Channel, LocalClient, Stream
 from services.kit.calls.call import NO_METADATA
 from services.kit.errors import ServiceError
 from tests.simulation.loop import NOBODY, Process, VirtualLoop
@@ -216,8 +216,53 @@ class Replicas:
     def client(self, name: str) -> Any:
         return Client(self._network, self._caller, self._link, name, strictly=True)
 
+    def serving(self, name: str) -> Stream:
+        """True once, as long as the process lives and can be reached."""
+        peer = self._network.choose(self._link, name, strictly=True)
+        return Serving(self._network, self._caller, self._link, peer)
+
     async def forget(self, name: str) -> None:
         """Nothing is kept."""
+
+
+class Serving:
+    """What a replica says of itself; see `services.kit.calls.pool.Replicas`."""
+
+    def __init__(self, network: Network, caller: Process, link: Link, peer: Peer | None) -> None:
+        self._network = network
+        self._answers: Channel[bool] = Channel(size=1)
+        self._call: _Open | None = None
+        if peer is None:
+            network.later(link, self._answers.close, _unavailable(f"no {link[1]} can be reached"))
+            return
+        self._call = _Open(link, caller, peer, self._answers.close)
+        network.opened(self._call)
+        # A frozen process says nothing before it goes on.
+        network.loop.call_later(
+            network.latency_s(link), network.later, link, self._answers.offer, True, context=peer.process.context
+        )
+
+    def __aiter__(self) -> Serving:
+        return self
+
+    async def __anext__(self) -> bool:
+        return await self._answers.__anext__()
+
+    def cancel(self) -> None:
+        self._answers.close(_cancelled())
+        if self._call is not None:
+            self._network.give_up(self._call)
+
+    async def connected(self) -> None:
+        """At once."""
+
+    async def __aenter__(self) -> Serving:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, stack: TracebackType | None
+    ) -> None:
+        self.cancel()
 
 
 class _Unary:
@@ -321,7 +366,7 @@ class SimStream:
         return await self._answers.__anext__()
 
     def cancel(self) -> None:
-        self._answers.close(ServiceError(grpc.StatusCode.CANCELLED, "cancelled", "the stream was cancelled"))
+        self._answers.close(_cancelled())
         if self._call is not None:
             self._network.give_up(self._call)
 
@@ -367,6 +412,10 @@ def _ignore(task: asyncio.Task[Any]) -> None:
 
 def _unavailable(why: str) -> ServiceError:
     return ServiceError(grpc.StatusCode.UNAVAILABLE, "unreachable", why, retry_after_ms=100)
+
+
+def _cancelled() -> ServiceError:
+    return ServiceError(grpc.StatusCode.CANCELLED, "cancelled", "the stream was cancelled")
 
 
 def _too_late(name: str) -> ServiceError:

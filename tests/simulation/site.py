@@ -6,15 +6,20 @@ import random
 import tempfile
 from collections.abc import Callable
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
+
+from magnate.table.v1 import table_service_pb2 as table_pb
 
 import gateway.main
 import services.clock.main
 import services.rules.main
 import services.table.main
+from gateway.__main__ import REPEATABLE_AT_TABLES
 from gateway.settings import GatewaySettings
+from services.clock.adapters.probing import EveryGateway
 from services.clock.settings import ClockSettings
+from services.kit.calls import Member, Pool, PoolClient
 from services.kit.errors import ServiceError
 from services.kit.server import Service, StartError
 from services.kit.telemetry import Telemetry
@@ -25,7 +30,7 @@ from services.table.settings import TableSettings
 from tests.simulation.broker import Broker
 from tests.simulation.chance import Machine, SeededChance
 from tests.simulation.loop import NOBODY, Process, VirtualLoop
-from tests.simulation.network import Client, Network, Peer, Replicas
+from tests.simulation.network import Network, Peer, Replicas
 from tests.simulation.store import ClockDatabase, Server, TableDatabase
 
 CLOCK_TOKEN = "probes"
@@ -92,18 +97,20 @@ class Site:
             self.crash(process.name)
             self.start(process.name)
 
-    def _client(self, process: Process, kind: str, to: str) -> Any:
-        return Client(self.network, process, (kind, to))
+    def _replicas(self, process: Process, kind: str, to: str) -> Replicas:
+        return Replicas(self.network, process, (kind, to), [slot for slot in SLOTS if slot.startswith(to)])
 
-    def _clocks(self, process: Process, kind: str) -> Replicas:
-        return Replicas(self.network, process, (kind, "clock"), [slot for slot in SLOTS if slot.startswith("clock")])
+    async def _pool(self, process: Process, kind: str, to: str) -> Pool:
+        pool = Pool(self._replicas(process, kind, to), what=to, attempt_ms=CLOCK.attempt_ms)
+        await pool.start()
+        return pool
 
     async def _table(self, process: Process) -> tuple[Service, Any]:
         rules = services.rules.main.build(RulesSettings(), telemetry=_telemetry(), catalogue=_editions())
         service = await services.table.main.build(
             TABLE,
             rules_client=rules.local(services.rules.main.DESCRIPTOR, caller="table"),
-            clocks=self._clocks(process, "table"),
+            clocks=self._replicas(process, "table", "clock"),
             stream=self.broker.stream(process),
             database=TableDatabase(self.server),
             wall=self._machine,
@@ -113,13 +120,15 @@ class Site:
         return service, services.table.main.DESCRIPTOR
 
     async def _gateway(self, process: Process) -> tuple[Service, Any]:
-        tables = self._client(process, "gateway", "table")
+        pool = await self._pool(process, "gateway", "table")
+        tables: Any = PoolClient(services.table.main.DESCRIPTOR, pool, repeatable=REPEATABLE_AT_TABLES)
         built = gateway.main.build(
             GATEWAY,
             table_client=tables,
             submit=tables.Submit,
+            probe_ways=lambda: [partial(_probe, pool, member) for member in pool.ways(len(SLOTS))],
             rules_client=tables,
-            clocks=self._clocks(process, "gateway"),
+            clocks=self._replicas(process, "gateway", "clock"),
             stream=self.broker.stream(process),
             now_s=self._machine.active_s,
             boot_s=self._machine.monotonic_s,
@@ -129,10 +138,12 @@ class Site:
         return built.service, gateway.main.DESCRIPTOR
 
     async def _clock(self, process: Process) -> tuple[Service, Any]:
+        pool = await self._pool(process, "clock", "table")
+        tables: Any = PoolClient(services.table.main.DESCRIPTOR, pool, repeatable=("ListDeadlines", "ExpireDeadline"))
         service = services.clock.main.build(
             CLOCK,
-            table_client=self._client(process, "clock", "table"),
-            gateway_client=self._client(process, "clock", "gateway"),
+            table_client=tables,
+            gateway_client=EveryGateway(await self._pool(process, "clock", "gateway")),
             stream=self.broker.stream(process),
             database=ClockDatabase(self.server),
             replica=f"clock-{self.born.index(process)}",
@@ -140,6 +151,11 @@ class Site:
             telemetry=_telemetry(),
         )
         return service, services.clock.main.DESCRIPTOR
+
+
+async def _probe(pool: Pool, member: Member, request: table_pb.ProbeRequest, limit_ms: int) -> None:
+    """As `StreamedSubmit` does it, but by a call of its own."""
+    await pool.ask(member, lambda asked, ms: asked.client.Probe(request, timeout_ms=ms), bound_ms=limit_ms)
 
 
 GATEWAY = GatewaySettings(
