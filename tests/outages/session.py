@@ -6,9 +6,12 @@ import asyncio
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 
 from services.site.cluster.servers import free_port
 from services.site.cluster.site import SERVICES, LocalSite
+from services.site.settings import ClockCommandSettings
+from services.site.timekeeping import ClockOptions, keep_time
 from tests.outages.faults import Fault, Struck, strike
 from tests.outages.judging import Row, Seen, forgotten, judge
 from tests.outages.live import Diary, LiveTable, ProbeTable, Success
@@ -85,6 +88,7 @@ async def _with_games(site: LocalSite, plan: Plan, say: Say) -> Outcome:
         await asyncio.sleep(plan.rest_s)
         struck: list[Struck] = []
         for number, fault in enumerate(plan.faults):
+            began_at = datetime.now(UTC).isoformat(timespec="milliseconds")
             struck.append(await strike(site, fault))
             await _playable(successes, struck[-1].ended_s)
             _raise_failures(tasks)
@@ -92,6 +96,8 @@ async def _with_games(site: LocalSite, plan: Plan, say: Say) -> Outcome:
                 f"{number + 1} of {len(plan.faults)}: {fault.part} {fault.action} {fault.seconds} s, and it plays again"
             )
             await asyncio.sleep(plan.rest_s)
+            for line in await _on_record(site, began_at):
+                say(f"  {line}")
         await asyncio.sleep(plan.last_s - plan.rest_s)
         seen = Seen(successes, parties)
         return Outcome(
@@ -106,6 +112,14 @@ async def _with_games(site: LocalSite, plan: Plan, say: Say) -> Outcome:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         await doorstep.close()
+
+
+async def _on_record(site: LocalSite, since: str) -> list[str]:
+    """The outages that the clock has on record since a moment, as `magnate clock outages` tells them."""
+    lines: list[str] = []
+    settings = ClockCommandSettings(clock_address=site.settings["MAGNATE_CLOCK_ADDRESS"])
+    await keep_time(settings, ClockOptions(what="outages"), lines.append)
+    return [line for line in lines if line >= since and line[:1].isdigit()]
 
 
 async def _playable(successes: Sequence[Success], since_s: float) -> None:
