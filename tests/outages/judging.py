@@ -83,7 +83,7 @@ class Gap:
 def judge(struck: Sequence[Struck], seen: Seen, diary: Diary) -> list[Row]:
     """A row for each fault, in the order in which they came."""
     ends_s = [*(item.began_s for item in struck[1:]), float("inf")]
-    gaps = [_gaps(item, until_s, seen.successes) for item, until_s in zip(struck, ends_s, strict=True)]
+    gaps = [_gaps(item, until_s, seen) for item, until_s in zip(struck, ends_s, strict=True)]
     every = [gap for found in gaps for gap in found]
     return [_row(*item, every, seen, diary) for item in zip(struck, ends_s, gaps, strict=True)]
 
@@ -98,15 +98,18 @@ def forgotten(seen: Seen, diary: Diary) -> list[str]:
     ]
 
 
-def _gaps(struck: Struck, until_s: float, successes: Sequence[Success]) -> list[Gap]:
+def _gaps(struck: Struck, until_s: float, seen: Seen) -> list[Gap]:
     """The stretches of a fault in which some table could not be played: all in which no command of it got through for
     longer than one may take; without a clock all of its absence: time stands still, though commands get through.
 
     A slow site is playable: commands may take twice as long as nine in ten did before the fault.
     """
     if struck.fault.part == "clock":
-        return [Gap(struck.began_s, struck.ready_s, struck.ready_s)]
-    near = [item for item in successes if struck.began_s - _BEFORE_S <= item.seen_s <= until_s]
+        # It tells play time before whoever asks every now and then learns that it is ready.
+        back_s = min((_back_s(struck, told) or struck.ready_s for told in seen.told()), default=struck.ready_s)
+        to_s = min(struck.ready_s, back_s)
+        return [Gap(struck.began_s, to_s, to_s)]
+    near = [item for item in seen.successes if struck.began_s - _BEFORE_S <= item.seen_s <= until_s]
     took_s = sorted(item.took_s for item in near if item.seen_s < struck.began_s)
     slow_s = max(PLAYABLE_S, 2 * took_s[len(took_s) * 9 // 10] if took_s else 0.0)
     found = []
@@ -191,5 +194,11 @@ def _over_credit_ms(began_s: float, over_s: float, own: Sequence[Gap], readings:
 
 def _back_ms(struck: Struck, readings: Sequence[Reading]) -> int:
     """From the end of the stretch to the first reading that says that play time advances."""
+    back_s = _back_s(struck, readings)
+    return 0 if back_s is None else round((back_s - struck.ended_s) * 1000)
+
+
+def _back_s(struck: Struck, readings: Sequence[Reading]) -> float | None:
+    """The moment of that reading."""
     around = _within(readings, struck.began_s, struck.ended_s)
-    return 0 if around is None else round((around[1][0] - struck.ended_s) * 1000)
+    return None if around is None else around[1][0]
