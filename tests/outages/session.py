@@ -115,11 +115,12 @@ async def _with_games(site: LocalSite, plan: Plan, say: Say) -> Outcome:
 
 
 async def _on_record(site: LocalSite, since: str) -> list[str]:
-    """The outages that the clock has on record since a moment, as `magnate clock outages` tells them."""
+    """The outages that ended since a moment or last, as `magnate clock outages` tells them."""
     lines: list[str] = []
     settings = ClockCommandSettings(clock_address=site.settings["MAGNATE_CLOCK_ADDRESS"])
     await keep_time(settings, ClockOptions(what="outages"), lines.append)
-    return [line for line in lines if line >= since and line[:1].isdigit()]
+    # From, to, and the rest; one that lasts has no end yet.
+    return [line for line in lines if line[:1].isdigit() and line.split()[1] >= since]
 
 
 async def _playable(successes: Sequence[Success], since_s: float) -> None:
