@@ -90,16 +90,16 @@ lint: setup proto-check ## Style, types, imports and contracts
 settings: setup ## Renew docs/settings.md, the table of all environment variables
 	@$(PY) -m tests.tools.settings_table
 
-# Those of the core keep a processor busy, the others wait for processes most of the time: they run side by side.
-CORE_TESTS := tests/bots tests/property tests/rules
+# Those of whole sites wait for processes most of the time, those of the core keep a processor busy: they run side by side.
+PART_TESTS := $(addprefix tests/,bots property rules simulation table kit gateway)
 
 test: setup ## Run the tests (the share that fits CI); TESTS= names a part
 	@if [ '$(TESTS)' != tests ]; then exec $(PY) -m pytest $(TESTS) -q; fi; \
-		$(PY) -m pytest $(CORE_TESTS) -q >$(VENV)/core-tests.log 2>&1 & core=$$!; \
-		trap 'kill $$core; exit 130' INT TERM; \
-		$(PY) -m pytest tests $(CORE_TESTS:%=--ignore=%) -q; rest=$$?; \
-		echo 'tests of the core:'; wait $$core; core=$$?; cat $(VENV)/core-tests.log; \
-		exit $$((rest | core))
+		$(PY) -m pytest $(PART_TESTS) -q >$(VENV)/part-tests.log 2>&1 & parts=$$!; \
+		trap 'kill $$parts; exit 130' INT TERM; \
+		$(PY) -m pytest tests $(PART_TESTS:%=--ignore=%) -q; sites=$$?; \
+		echo 'tests of the parts:'; wait $$parts; parts=$$?; cat $(VENV)/part-tests.log; \
+		exit $$((sites | parts))
 
 test-full: setup ## Run the tests in their long form
 	@MAGNATE_TEST_FULL=1 $(PY) -m pytest $(TESTS) -q
