@@ -284,6 +284,38 @@ def test_replica_that_has_just_started_waits_for_its_share(run: Run) -> None:
     run(scenario)
 
 
+@pytest.mark.parametrize("what", ["store", "gateways"])
+def test_no_shard_changes_hands_at_the_end_of_an_outage(run: Run, what: str) -> None:
+    """Given a replica that may have its share since an outage began, when play time runs again, then it runs where it
+    stood, and the share changes hands two seconds later."""
+
+    async def scenario(site: SmallSite) -> None:
+        databases = [MortalDatabase(site.database()), MortalDatabase(site.database())]
+        first, second = (site.clock(database=database, join_ms=5_000) for database in databases)
+        await first.start()
+        one = site.watch(first)
+        await asyncio.sleep(1)
+        await second.start()
+        two = site.watch(second)
+        await asyncio.sleep(3)
+        site.down = True
+        for database in databases:
+            database.dead = what == "store"
+        await asyncio.sleep(2.8)
+        site.down = False
+        for database in databases:
+            database.dead = False
+        assert await all_served(site, now_ms()) <= 2 * PERIOD_MS
+        await asyncio.sleep(1)
+        assert (len(await held(one)), len(await held(two))) == (SHARDS, 0)
+        await asyncio.sleep(2)
+        assert (len(await held(one)), len(await held(two))) == (32, 32)
+        await first.stop()
+        await second.stop()
+
+    run(scenario)
+
+
 async def _outages(service: Service) -> list[pb.Outage]:
     answer: pb.ListOutagesResponse = await service.local(DESCRIPTOR).ListOutages(pb.ListOutagesRequest())
     return list(answer.outages)

@@ -17,6 +17,8 @@ _log = get_log(__name__)
 _LEAVE_S = 2.0
 _STEP_MS = 1_000
 _RENEWED_MS = 1_200
+# So long play time has to run before shards are given back: to hand them over at the end of an outage would prolong it.
+_STEADY_MS = 2_000
 
 
 class Holding:
@@ -29,6 +31,7 @@ class Holding:
         self._failing = False
         self._counted_until_ns = 0
         self._sure_from_ns: int | None = None
+        self._unsteady_ns = state.timepiece.now().mono_ns
 
     def takes_part(self) -> bool:
         """Whether the store knows that this replica lives, so that others leave its share to it."""
@@ -52,6 +55,7 @@ class Holding:
             if not self._failing:
                 _log.warning("look_failed", reason=error.reason, why=error.message)
             self._failing = True
+            self._unsteady_ns = asked.mono_ns
             return
         now = self._state.timepiece.now()
         self._counted_until_ns = asked.mono_ns + self._state.pace.lease_ms * NS_PER_MS
@@ -61,7 +65,8 @@ class Holding:
         self._state.records.set_clock(unix_ms=look.unix_ms, mono_ns=now.mono_ns)
         self._state.holds = look.holds
         self._adopt(look.taken, asked, now)
-        await self._give_back(look.share)
+        if self._is_steady(now):
+            await self._give_back(look.share)
 
     def lost(self, numbers: Collection[int]) -> None:
         """Others hold these shards now."""
@@ -98,6 +103,11 @@ class Holding:
         self._on_change(numbers)
         self._state.apply_holds(now)
         self._state.publish(now)
+
+    def _is_steady(self, now: Instant) -> bool:
+        if not all(band.play_time.running for band in self._state.bands):
+            self._unsteady_ns = now.mono_ns
+        return now.mono_ns - self._unsteady_ns >= _STEADY_MS * NS_PER_MS
 
     async def _give_back(self, share: int) -> None:
         surplus = sorted(self._state.shards)[share:]
