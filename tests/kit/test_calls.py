@@ -353,3 +353,29 @@ async def test_unreachable_server_is_unavailable() -> None:
 def test_a_handler_must_have_every_method() -> None:
     with pytest.raises(TypeError, match="lacks methods of kit.test.v1.EchoService: Once, Many, Join, Talk"):
         Dispatcher(Contract.of(ECHO), object())
+
+
+async def test_a_server_may_take_its_time_to_greet() -> None:
+    """Given a server that is too busy to answer a new connection at once, a call waits for it."""
+    server = grpc.aio.server()
+    serve(server, Dispatcher(Contract.of(ECHO), EchoHandler(), gate=Gate(LIMITS)))
+    port = server.add_insecure_port("127.0.0.1:0")
+    await server.start()
+
+    async def pipe(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while data := await reader.read(65_536):
+            writer.write(data)
+        writer.close()
+
+    async def connect(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await asyncio.sleep(0.4)
+        there_reader, there_writer = await asyncio.open_connection("127.0.0.1", port)
+        await asyncio.gather(pipe(reader, there_writer), pipe(there_reader, writer))
+
+    busy = await asyncio.start_server(connect, "127.0.0.1", 0)
+    channel = open_channel(f"127.0.0.1:{busy.sockets[0].getsockname()[1]}")
+    answer = await RemoteClient(ECHO, channel).Once(EchoRequest(text="hello"))
+    assert text_of(answer) == "hello"
+    await channel.close()
+    await server.stop(None)
+    busy.close()

@@ -24,6 +24,9 @@ from services.kit.errors import ServiceError, from_rpc_error
 from services.kit.settings import SettingsError
 from services.kit.telemetry import Telemetry, trace_headers
 
+# So long at least may an attempt to connect take: a machine under load needs a while to answer, and for two
+# certificates. Who refuses a connection is tried again after the back-off all the same.
+_CONNECT_MS = 1_000
 _HANDSHAKE_MS = 5_000
 
 
@@ -57,8 +60,7 @@ def open_channel(
         ("grpc.keepalive_permit_without_calls", 1),
         ("grpc.http2.max_pings_without_data", 0),
         ("grpc.initial_reconnect_backoff_ms", 100),
-        # So long at least may an attempt to connect take; a machine under load needs a while for two certificates.
-        ("grpc.min_reconnect_backoff_ms", 100 if tls is None else _HANDSHAKE_MS),
+        ("grpc.min_reconnect_backoff_ms", _CONNECT_MS if tls is None else _HANDSHAKE_MS),
         ("grpc.max_reconnect_backoff_ms", 2_000),
         ("grpc.service_config", json.dumps({"loadBalancingConfig": [{"round_robin": {}}]})),
     ]
