@@ -15,8 +15,7 @@ from magnate.gateway.v1 import gateway_service_pb2 as pb
 from services.site.cluster.site import REPLICAS, LocalSite
 from tests.bench.load import Connection
 from tests.bench.processes import Process
-from tests.support.servers import PostgresServer, RedisServer
-from tests.support.sites import lasting_port
+from tests.support.servers import PostgresServer, RedisServer, free_port
 
 _READY_S = 30.0
 
@@ -90,7 +89,7 @@ def distributed(replicas: int = 1, used: Stores | None = None) -> Iterator[Runni
     """So many replicas of each service, on a Postgres and a Redis of their own, or on the Postgres of these stores."""
     counts = {service: min(replicas, most) for service, most in REPLICAS.items()}
     site = LocalSite(
-        port_of=lambda purpose, number: lasting_port(),
+        port_of=lambda purpose, number: free_port(),
         replicas=counts,
         settings=_UNLIMITED,
         postgres=used.postgres if used else None,

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-import random
-import socket
 import sys
 from collections.abc import Mapping
 
 from services.site.cluster.process import LocalProcess
+from services.site.cluster.servers import free_port
 from services.site.cluster.site import SERVICES, LocalSite
 from tests.chaos.watching import HEARTBEAT_MS
 
@@ -28,7 +27,7 @@ _SETTINGS = {
 def make_site(*, defect: str = "", **changes: str) -> LocalSite:
     """A site that is not started yet, with some settings changed; with a defect planted in it if one is named."""
     site = LocalSite(
-        port_of=lambda _purpose, _number: _lasting_port(),
+        port_of=lambda _purpose, _number: free_port(),
         replicas=dict.fromkeys(SERVICES, 2),
         settings={**_SETTINGS, **changes},
     )
@@ -42,15 +41,3 @@ def make_site(*, defect: str = "", **changes: str) -> LocalSite:
 def replicas_of(site: LocalSite) -> Mapping[str, int]:
     """How many there are of each service."""
     return {replica.service: len(site.of(replica.service)) for replica in site.replicas.values()}
-
-
-def _lasting_port() -> int:
-    """A free port below those that the system gives to connections: it is still free after a restart."""
-    while True:
-        port = random.randrange(15_000, 32_000)
-        with socket.socket() as probe:
-            try:
-                probe.bind(("127.0.0.1", port))
-            except OSError:
-                continue
-            return port

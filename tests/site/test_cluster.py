@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import subprocess
 import sys
 import time
@@ -12,10 +13,12 @@ from pathlib import Path
 import pytest
 
 from services.site.cluster.process import LocalProcess
-from services.site.cluster.servers import LocalRedis
+from services.site.cluster.servers import LocalRedis, free_port
 from services.site.program import main
 from tests.support.servers import PostgresServer
 
+# Of those that Linux gives to connections.
+_FIRST_OF_CONNECTIONS = 32_768
 _OWNER = """
 import os, time
 from services.site.cluster.servers import LocalRedis
@@ -88,3 +91,18 @@ def test_a_process_that_is_asked_to_end_and_does_not_is_killed(tmp_path: Path) -
 def test_distributed_goes_without_a_name(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["up", "table", "--distributed"]) == 2
     assert capsys.readouterr().err == "magnate: --distributed starts every service; it goes without a name\n"
+
+
+def test_no_port_is_given_twice_or_to_a_connection() -> None:
+    """Servers of a site begin one after the other, and again after their death: their ports have to wait for them."""
+    given = [free_port() for _ in range(300)]
+    assert len(set(given)) == len(given)
+    assert max(given) < _FIRST_OF_CONNECTIONS
+
+
+def test_a_port_in_use_is_passed_over() -> None:
+    """Given a server at the port that would be next, when one is asked for, then it is another one."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", free_port() + 1))
+        taken.listen()
+        assert free_port() != taken.getsockname()[1]

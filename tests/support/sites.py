@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-import random
 import shutil
-import socket
 import sys
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
@@ -20,7 +18,7 @@ from pathlib import Path
 from services.site.cluster.process import LocalProcess
 from services.site.cluster.servers import private_folder
 from services.site.cluster.site import REPLICAS, LocalSite, Replica, reaches, serves
-from tests.support.servers import PostgresServer, RedisServer
+from tests.support.servers import PostgresServer, RedisServer, free_port
 
 CLOCK_TOKEN = "the clock's own token"
 _START_S = 60.0
@@ -170,7 +168,7 @@ def embedded_site() -> Iterator[LiveSite]:
     """`magnate up`: one process, SQLite."""
     folder = private_folder("site")
     process = LocalProcess([sys.executable, "-m", "services.site", "up"], folder / "site.log")
-    replica = Replica("site", "gateway", process, lasting_port(), lasting_port(), lasting_port())
+    replica = Replica("site", "gateway", process, free_port(), free_port(), free_port())
     site = LiveSite("embedded", folder, {**_SETTINGS, "MAGNATE_DATA_FOLDER": str(folder / "data")}, {"site": replica})
     try:
         replica.process.launch(_environ(replica, site.settings))
@@ -185,25 +183,13 @@ def embedded_site() -> Iterator[LiveSite]:
 def distributed_site(postgres: PostgresServer, replicas: Mapping[str, int] = REPLICAS) -> Iterator[LiveSite]:
     """`magnate up NAME` for each replica of each service, over Postgres and a Redis of its own."""
     local = LocalSite(
-        port_of=lambda _purpose, _number: lasting_port(), replicas=replicas, settings=_SETTINGS, postgres=postgres
+        port_of=lambda _purpose, _number: free_port(), replicas=replicas, settings=_SETTINGS, postgres=postgres
     )
     try:
         asyncio.run(local.start())
         yield LiveSite("distributed", local.folder, local.settings, local.replicas, local)
     finally:
         asyncio.run(local.close())
-
-
-def lasting_port() -> int:
-    """A free port below those that the system gives to connections: it is still free after a restart."""
-    while True:
-        port = random.randrange(15_000, 32_000)
-        with socket.socket() as probe:
-            try:
-                probe.bind(("127.0.0.1", port))
-            except OSError:
-                continue
-            return port
 
 
 def _environ(replica: Replica, settings: Mapping[str, str]) -> dict[str, str]:

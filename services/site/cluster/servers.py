@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import itertools
 import os
 import shutil
 import signal
@@ -17,6 +18,7 @@ import tempfile
 import time
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -29,13 +31,20 @@ from services.site.errors import CommandError
 START_S = 30.0
 _POLL_S = 0.02
 _SUPERUSER = "postgres"
+# Below those of connections (on Linux from 32,768), and a prime number of them: each process begins at one of its own.
+_PORTS = range(15_000, 15_000 + 16_987)
+_APART = 211
+_numbers = itertools.count()
 
 
 def free_port() -> int:
-    """A TCP port of the loopback that nobody uses now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """A TCP port of the loopback that nobody uses now, and that the system gives to no connection, so that it is still
+    free when its server starts, and starts again. None is given twice; other processes begin to look elsewhere."""
+    while True:
+        port = _PORTS[(os.getpid() * _APART + next(_numbers)) % len(_PORTS)]
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
 
 
 def private_folder(name: str) -> Path:
