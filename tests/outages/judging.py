@@ -102,7 +102,8 @@ def _gaps(struck: Struck, until_s: float, seen: Seen) -> list[Gap]:
     """The stretches of a fault in which some table could not be played: all in which no command of it got through for
     longer than one may take; without a clock all of its absence: time stands still, though commands get through.
 
-    A slow site is playable: commands may take twice as long as nine in ten did before the fault.
+    A slow site is playable: commands may take twice as long as nine in ten did before the fault, and one that was sent
+    right after the last that got through would have come back as much later as those take.
     """
     if struck.fault.part == "clock":
         # It tells play time before whoever asks every now and then learns that it is ready.
@@ -111,12 +112,13 @@ def _gaps(struck: Struck, until_s: float, seen: Seen) -> list[Gap]:
         return [Gap(struck.began_s, to_s, to_s)]
     near = [item for item in seen.successes if struck.began_s - _BEFORE_S <= item.seen_s <= until_s]
     took_s = sorted(item.took_s for item in near if item.seen_s < struck.began_s)
-    slow_s = max(PLAYABLE_S, 2 * took_s[len(took_s) * 9 // 10] if took_s else 0.0)
+    usual_s = took_s[len(took_s) * 9 // 10] if took_s else 0.0
+    slow_s = max(PLAYABLE_S, 2 * usual_s)
     found = []
     for table_id in {item.table_id for item in near}:
         of_table = sorted((item for item in near if item.table_id == table_id), key=lambda item: item.seen_s)
         for before, after in pairwise(of_table):
-            from_s = max(before.seen_s, struck.began_s)
+            from_s = max(before.seen_s + usual_s, struck.began_s)
             if after.since_s(slow_s) - from_s > slow_s:
                 found.append(Gap(from_s, after.since_s(slow_s), after.seen_s))
     return _joined(found)
