@@ -102,8 +102,9 @@ def _gaps(struck: Struck, until_s: float, seen: Seen) -> list[Gap]:
     """The stretches of a fault in which some table could not be played: all in which no command of it got through for
     longer than one may take; without a clock all of its absence: time stands still, though commands get through.
 
-    A slow site is playable: commands may take twice as long as nine in ten did before the fault, and one that was sent
-    right after the last that got through would have come back as much later as those take.
+    A slow site is playable: commands may take twice as long as nine in ten did before the fault. Those took the usual
+    time: so much later than the last that got through one that was sent right after it would have come back, and so
+    much sooner than one that had waited on its way came back the site could be played.
     """
     if struck.fault.part == "clock":
         # It tells play time before whoever asks every now and then learns that it is ready.
@@ -119,8 +120,9 @@ def _gaps(struck: Struck, until_s: float, seen: Seen) -> list[Gap]:
         of_table = sorted((item for item in near if item.table_id == table_id), key=lambda item: item.seen_s)
         for before, after in pairwise(of_table):
             from_s = max(before.seen_s + usual_s, struck.began_s)
-            if after.since_s(slow_s) - from_s > slow_s:
-                found.append(Gap(from_s, after.since_s(slow_s), after.seen_s))
+            to_s = after.since_s(slow_s, usual_s)
+            if to_s - from_s > slow_s:
+                found.append(Gap(from_s, to_s, after.seen_s))
     return _joined(found)
 
 

@@ -155,9 +155,10 @@ class Success:
         """How long its way took."""
         return self.seen_s - self.sent_s
 
-    def since_s(self, slow_s: float) -> float:
-        """From when on it shows that the site could be played; one slower than that may have waited until it could."""
-        return self.sent_s if self.took_s <= slow_s else self.seen_s
+    def since_s(self, slow_s: float, usual_s: float) -> float:
+        """From when on it shows that the site could be played; one slower than that may have waited until it could, and
+        then took as long as others."""
+        return self.sent_s if self.took_s <= slow_s else self.seen_s - usual_s
 
 
 class ProbeTable(Party):
