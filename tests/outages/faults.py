@@ -34,11 +34,12 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Struck:
-    """When a fault began, when its stretch was over, and when its parts said that they do their work again; by the
-    harness's monotonic clock, in seconds."""
+    """When a fault began, when all its parts were down, when its stretch was over, and when its parts said that they do
+    their work again; by the harness's monotonic clock, in seconds."""
 
     fault: Fault
     began_s: float
+    down_s: float
     ended_s: float
     ready_s: float
 
@@ -75,6 +76,7 @@ async def strike(site: LocalSite, fault: Fault) -> Struck:
     await asyncio.gather(
         *(asyncio.to_thread(item.kill if fault.action == "kill" else item.pause) for item in processes)
     )
+    down_s = time.monotonic()
     await asyncio.sleep(fault.seconds)
     ended_s = time.monotonic()
     for name, process in zip(names, processes, strict=True):
@@ -83,4 +85,4 @@ async def strike(site: LocalSite, fault: Fault) -> Struck:
         else:
             process.resume()
     await asyncio.gather(*(site.ready(name) for name in names))
-    return Struck(fault, began_s, ended_s, time.monotonic())
+    return Struck(fault, began_s, down_s, ended_s, time.monotonic())

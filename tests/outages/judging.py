@@ -110,7 +110,7 @@ def _gaps(struck: Struck, until_s: float, seen: Seen) -> list[Gap]:
         # It tells play time before whoever asks every now and then learns that it is ready.
         back_s = min((_back_s(struck, told) or struck.ready_s for told in seen.told()), default=struck.ready_s)
         to_s = min(struck.ready_s, back_s)
-        return [Gap(struck.began_s, to_s, to_s)]
+        return [Gap(struck.down_s, to_s, to_s)]
     near = [item for item in seen.successes if struck.began_s - _BEFORE_S <= item.seen_s <= until_s]
     took_s = sorted(item.took_s for item in near if item.seen_s < struck.began_s)
     usual_s = took_s[len(took_s) * 9 // 10] if took_s else 0.0
