@@ -20,6 +20,7 @@ from tests.clock.virtual_time import now_ms
 Run = Callable[[Callable[[SmallSite], Awaitable[None]]], None]
 PERIOD_MS = 250
 PUNCTUAL_MS = 200
+LOOK_MS = 200
 NAMES = [f"t{number}" for number in range(40)]
 
 
@@ -278,6 +279,30 @@ def test_replica_that_has_just_started_waits_for_its_share(run: Run) -> None:
         assert (len(await held(one)), len(await held(two))) == (SHARDS, 0)
         await asyncio.sleep(3)
         assert (len(await held(one)), len(await held(two))) == (32, 32)
+        await first.stop()
+        await second.stop()
+
+    run(scenario)
+
+
+@pytest.mark.parametrize("after_s", [0.9, 0.95, 1.0, 1.05, 1.1])
+def test_a_share_is_given_back_when_all_is_counted(run: Run, after_s: float) -> None:
+    """Given a replica that gets its share, when it takes it over, then what does not count is the time from a probe of
+    the one to the first of the other: a look, not a period besides."""
+
+    async def scenario(site: SmallSite) -> None:
+        site.probe_ms = 20.0
+        first, second = site.clock(join_ms=5_000), site.clock(join_ms=5_000)
+        await first.start()
+        one = site.watch(first)
+        await asyncio.sleep(after_s)
+        before = {shard: time.given_back_ms for shard, time in (await held(one)).items()}
+        await second.start()
+        two = site.watch(second)
+        await asyncio.sleep(7)
+        passed = [time.given_back_ms - before[shard] for shard, time in (await held(two)).items()]
+        assert len(passed) == 32
+        assert max(passed) <= LOOK_MS + 3 * site.probe_ms
         await first.stop()
         await second.stop()
 

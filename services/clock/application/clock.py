@@ -122,6 +122,7 @@ class Clock:
     def _advanced(self) -> None:
         self._firer.fire_due()
         self._keeper.advanced()
+        self._holding.counted()
 
 
 async def _all(*parts: Coroutine[Any, Any, None]) -> None:

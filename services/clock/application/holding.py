@@ -32,6 +32,7 @@ class Holding:
         self._counted_until_ns = 0
         self._sure_from_ns: int | None = None
         self._unsteady_ns = state.timepiece.now().mono_ns
+        self._counted = asyncio.Event()
 
     def takes_part(self) -> bool:
         """Whether the store knows that this replica lives, so that others leave its share to it."""
@@ -67,6 +68,10 @@ class Holding:
         self._adopt(look.taken, asked, now)
         if self._is_steady(now):
             await self._give_back(look.share)
+
+    def counted(self) -> None:
+        """A probe has come back: all that passed up to now is counted."""
+        self._counted.set()
 
     def lost(self, numbers: Collection[int]) -> None:
         """Others hold these shards now."""
@@ -110,8 +115,15 @@ class Holding:
         return now.mono_ns - self._unsteady_ns >= _STEADY_MS * NS_PER_MS
 
     async def _give_back(self, share: int) -> None:
+        if len(self._state.shards) <= share:
+            return
+        # What passes between the last probe here and the first one of who takes over does not count.
+        self._counted.clear()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self._state.pace.longest_gap_ms / 1000):
+                await self._counted.wait()
         surplus = sorted(self._state.shards)[share:]
-        if not surplus:
+        if not (surplus and self._counted.is_set()):
             return
         kept = self._take_out(surplus)
         self._on_change(())
