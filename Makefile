@@ -90,7 +90,7 @@ lint: setup proto-check ## Style, types, imports and contracts
 settings: setup ## Renew docs/settings.md, the table of all environment variables
 	@$(PY) -m tests.tools.settings_table
 
-# Those of whole sites wait for processes most of the time, those of the core keep a processor busy: they run side by side.
+# Those of whole sites wait for processes most of the time, those of the parts less: they run side by side.
 PART_TESTS := $(addprefix tests/,bots property rules simulation table kit gateway)
 
 test: setup ## Run the tests (the share that fits CI); TESTS= names a part

@@ -7,7 +7,7 @@ import random
 from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, cast
+from typing import Any, Self, cast
 
 import grpc
 
@@ -225,44 +225,53 @@ class Replicas:
         """Nothing is kept."""
 
 
-class Serving:
-    """What a replica says of itself; see `services.kit.calls.pool.Replicas`."""
+class _Arriving:
+    """The caller's end of a call with many answers; see `services.kit.calls.Stream`. Without a peer it fails."""
 
-    def __init__(self, network: Network, caller: Process, link: Link, peer: Peer | None) -> None:
+    def __init__(self, network: Network, caller: Process | None, link: Link, peer: Peer | None, size: int) -> None:
         self._network = network
-        self._answers: Channel[bool] = Channel(size=1)
+        self._link = link
+        self._answers: Channel[Any] = Channel(size=size)
         self._call: _Open | None = None
         if peer is None:
             network.later(link, self._answers.close, _unavailable(f"no {link[1]} can be reached"))
             return
         self._call = _Open(link, caller, peer, self._answers.close)
         network.opened(self._call)
-        # A frozen process says nothing before it goes on.
-        network.loop.call_later(
-            network.latency_s(link), network.later, link, self._answers.offer, True, context=peer.process.context
-        )
 
-    def __aiter__(self) -> Serving:
+    def __aiter__(self) -> Self:
         return self
 
-    async def __anext__(self) -> bool:
+    async def __anext__(self) -> Any:
         return await self._answers.__anext__()
 
     def cancel(self) -> None:
-        self._answers.close(_cancelled())
+        self._answers.close(ServiceError(grpc.StatusCode.CANCELLED, "cancelled", "the stream was cancelled"))
         if self._call is not None:
             self._network.give_up(self._call)
 
     async def connected(self) -> None:
         """At once."""
 
-    async def __aenter__(self) -> Serving:
+    async def __aenter__(self) -> Self:
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, stack: TracebackType | None
     ) -> None:
         self.cancel()
+
+
+class Serving(_Arriving):
+    """What a replica says of itself; see `services.kit.calls.pool.Replicas`."""
+
+    def __init__(self, network: Network, caller: Process, link: Link, peer: Peer | None) -> None:
+        super().__init__(network, caller, link, peer, size=1)
+        if peer is not None:
+            # A frozen process says nothing before it goes on.
+            network.loop.call_later(
+                network.latency_s(link), network.later, link, self._answers.offer, True, context=peer.process.context
+            )
 
 
 class _Unary:
@@ -341,45 +350,16 @@ class _Unary:
             self._answer.exception()
 
 
-class SimStream:
-    """One call with many answers, which arrive in their order; see `services.kit.calls.Stream`."""
+class SimStream(_Arriving):
+    """One call with many answers, which arrive in their order."""
 
     def __init__(self, network: Network, caller: Process | None, link: Link, asked: _Asked, peer: Peer | None) -> None:
-        self._network = network
+        super().__init__(network, caller, link, peer, size=1_000_000)
         self._asked = asked
-        self._answers: Channel[Any] = Channel(size=1_000_000)
         self._arrives_s = 0.0
-        self._call: _Open | None = None
-        self._link = link
         self.peer = peer
-        if peer is None:
-            network.later(link, self._answers.close, _unavailable(f"no {link[1]} can be reached"))
-            return
-        self._call = _Open(link, caller, peer, self._answers.close)
-        network.opened(self._call)
-        network.later(link, self._start, self._call)
-
-    def __aiter__(self) -> SimStream:
-        return self
-
-    async def __anext__(self) -> Any:
-        return await self._answers.__anext__()
-
-    def cancel(self) -> None:
-        self._answers.close(_cancelled())
         if self._call is not None:
-            self._network.give_up(self._call)
-
-    async def connected(self) -> None:
-        """At once."""
-
-    async def __aenter__(self) -> SimStream:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, stack: TracebackType | None
-    ) -> None:
-        self.cancel()
+            network.later(link, self._start, self._call)
 
     def _start(self, call: _Open) -> None:
         if call.peer.process.is_dead or call.ended:
@@ -412,10 +392,6 @@ def _ignore(task: asyncio.Task[Any]) -> None:
 
 def _unavailable(why: str) -> ServiceError:
     return ServiceError(grpc.StatusCode.UNAVAILABLE, "unreachable", why, retry_after_ms=100)
-
-
-def _cancelled() -> ServiceError:
-    return ServiceError(grpc.StatusCode.CANCELLED, "cancelled", "the stream was cancelled")
 
 
 def _too_late(name: str) -> ServiceError:

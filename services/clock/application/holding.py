@@ -66,7 +66,9 @@ class Holding:
         self._state.records.set_clock(unix_ms=look.unix_ms, mono_ns=now.mono_ns)
         self._state.holds = look.holds
         self._adopt(look.taken, asked, now)
-        if self._is_steady(now):
+        if not all(band.play_time.running for band in self._state.bands):
+            self._unsteady_ns = now.mono_ns
+        if now.mono_ns - self._unsteady_ns >= _STEADY_MS * NS_PER_MS:
             await self._give_back(look.share)
 
     def counted(self) -> None:
@@ -108,11 +110,6 @@ class Holding:
         self._on_change(numbers)
         self._state.apply_holds(now)
         self._state.publish(now)
-
-    def _is_steady(self, now: Instant) -> bool:
-        if not all(band.play_time.running for band in self._state.bands):
-            self._unsteady_ns = now.mono_ns
-        return now.mono_ns - self._unsteady_ns >= _STEADY_MS * NS_PER_MS
 
     async def _give_back(self, share: int) -> None:
         if len(self._state.shards) <= share:
