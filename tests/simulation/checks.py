@@ -23,7 +23,7 @@ remaining    What is left of a deadline, as a client reckons it from `SyncTime` 
              answers that say that play time is running it shrinks faster than real time. (While a gateway says that it
              is not running a client stops its countdown, and goes on from what the next answer says. A gateway that was
              stopped while it was asked answers what it knew before.)
-stuck        Play time does not run again within `RECOVERY_S` after the last fault.
+stuck        Play time stands still at the end of a stretch without a fault, and has for longer than `RECOVERY_S`.
 """
 
 from __future__ import annotations
@@ -177,10 +177,9 @@ def _calm(schedule: Schedule, shard: int, findings: Findings) -> Iterator[Span]:
     for quiet_s, until_s in _quiet(schedule.windows, max(schedule.begun_s, reads[0].at_s), schedule.ended_s):
         runs_s = _runs_since(reads, quiet_s, until_s)
         if runs_s is None:
-            if until_s - quiet_s > RECOVERY_S:
-                findings.violations.append(
-                    f"stuck: play time of shard {shard} does not run for good from {_at(quiet_s)} on"
-                )
+            stopped_s = _last_run_s(reads, quiet_s, until_s)
+            if until_s - stopped_s > RECOVERY_S:
+                findings.violations.append(f"stuck: play time of shard {shard} does not run from {_at(stopped_s)} on")
         elif runs_s + SETTLE_S < until_s:
             yield runs_s + SETTLE_S, until_s
 
@@ -209,6 +208,11 @@ def _runs_since(reads: Sequence[Read], from_s: float, to_s: float) -> float | No
             since = max(from_s, read.at_s)
         last_s = max(from_s, read.at_s)
     return since if to_s - last_s < CLOCK.probe_longest_gap_ms / 1000 else None
+
+
+def _last_run_s(reads: Sequence[Read], from_s: float, to_s: float) -> float:
+    """When play time ran for the last time in a span; its begin if it never did."""
+    return max((read.at_s for read in reads if read.running and from_s <= read.at_s <= to_s), default=from_s)
 
 
 def _late(schedule: Schedule, lives: Sequence[Life], calm: Sequence[Span], findings: Findings) -> None:
