@@ -32,9 +32,9 @@ _PASSING = frozenset(
         grpc.StatusCode.ABORTED,
     }
 )
-#: ends of a watch after which it is opened again
 # What was seen last is not in the log: the store was restored from a backup.
 _RESTORED = "seq_ahead"
+#: ends of a watch after which it is opened again
 _RESUMABLE = frozenset({"slow_client", "draining", "overloaded", "unreachable", "internal"})
 
 
