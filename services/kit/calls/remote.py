@@ -48,7 +48,7 @@ def open_channel(
     names: only numbers can be listed here.
 
     With `tls` it is encrypted, and the other side's certificate must bear the name of the `service`, whatever the
-    address. OSError for files that cannot be read.
+    address; without one, the host's. OSError for files that cannot be read.
     """
     target = _target(parse_addresses(addresses))
     chosen = options or ChannelOptions()
@@ -66,7 +66,8 @@ def open_channel(
     ]
     if tls is None:
         return grpc.aio.insecure_channel(target, options=arguments)
-    arguments.append(("grpc.ssl_target_name_override", service))
+    if service:
+        arguments.append(("grpc.ssl_target_name_override", service))
 
     def open_secure(credentials: grpc.ChannelCredentials) -> grpc.aio.Channel:
         return grpc.aio.secure_channel(target, credentials, options=arguments)
