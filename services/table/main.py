@@ -269,5 +269,6 @@ async def build(
     service.add_background("archive", application.archiver.run)
     service.add_background("stops", application.stop_table.run)
     service.add_background("histories", application.histories.run)
+    service.add_finisher(application.outbox.finish)
     service.add_closer(store.close)
     return service
