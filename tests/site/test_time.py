@@ -40,7 +40,7 @@ def open_turn() -> tuple[State, Decision]:
 
 
 def test_a_countdown_stands_still_with_play_time(watch: Watch, open_turn: tuple[State, Decision]) -> None:
-    """What is left is counted from the last reading, and only while play time runs; an update does not start it."""
+    """What is left is counted from the last reading, and only while play time runs; a snapshot does not start it."""
     left = TimeLeft(watch)
     left.heard(20_000, running=True)
     watch.now_s += 5
@@ -63,6 +63,17 @@ def test_a_countdown_waits_for_a_site_that_is_not_heard(watch: Watch, open_turn:
     left.heard(20_000, running=True)
     watch.now_s += 30
     assert left.left_s(*open_turn) == 48
+
+
+def test_a_table_that_stood_still_is_behind(watch: Watch, open_turn: tuple[State, Decision]) -> None:
+    """Given a stop of 300 s, while it lasts there is no countdown, and then it goes on with what was left."""
+    left = TimeLeft(watch)
+    left.heard(20_000, running=True)
+    left.table(0, paused=True)
+    assert left.left_s(*open_turn) is None
+    left.heard(320_000, running=True)
+    left.table(300_000, paused=False)
+    assert left.left_s(*open_turn) == 50
 
 
 def test_no_countdown_without_a_deadline(watch: Watch, open_turn: tuple[State, Decision]) -> None:

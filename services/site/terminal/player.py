@@ -104,6 +104,7 @@ class Player:
             return
         if message.HasField("table"):
             self._names.seat_all(message.table.seats)
+            self._time.table(message.table.held_ms, paused=message.table.paused)
         elif message.HasField("opened"):
             self._time.opened(message.opened.heartbeat_ms)
         elif message.HasField("heartbeat"):
@@ -122,7 +123,6 @@ class Player:
             if line:
                 self._told.append(line)
                 self._console.journal(line)
-        self._time.heard(update.play_time_ms)
         if self._position is not None:
             self._position = self._position.after(update)
 

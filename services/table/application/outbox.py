@@ -21,7 +21,7 @@ from services.kit.logs import get_log
 from services.table.application.last_updates import read_update
 from services.table.application.messages import table_message
 from services.table.application.options import Options
-from services.table.application.ports import Message, Meter, Publisher, Store, TableKey, Wall
+from services.table.application.ports import Message, Meter, OwnTime, Publisher, Store, TableKey, Wall
 from services.table.application.turns import turns_of
 from services.table.domain.table import Status, Table
 
@@ -72,15 +72,26 @@ class Outbox:
         self._looked_at: tuple[int, str] | None = None
 
     def update_committed(
-        self, key: TableKey, last_seq: int, update: bytes, turns: Sequence[table_pb2.BotTurn] = ()
+        self,
+        key: TableKey,
+        last_seq: int,
+        update: bytes,
+        own_time: OwnTime,
+        turns: Sequence[table_pb2.BotTurn] = (),
     ) -> None:
-        """An update is on disk; the turns of bots that it brings go out right behind it."""
+        """An update is on disk; the turns of bots that it brings go out right behind it. The last one may come again:
+        then the clock arms its deadlines anew."""
         if key in self._behind:
             return
         if self._is_full:
             self._behind.add(key)
             return
-        payload = table_pb2.StreamMessage(update=update, history_id=self._store.history_id).SerializeToString()
+        payload = table_pb2.StreamMessage(
+            update=update,
+            history_id=self._store.history_id,
+            held_ms=own_time.held_ms,
+            grace_ms=own_time.grace_ms,
+        ).SerializeToString()
         # The last of what belongs together carries the mark: whoever finds it has nothing to ask again.
         self._push(Message(key.shard, key.table_id, last_seq, payload), None if turns else key)
         for number, turn in enumerate(turns, start=1):
@@ -212,21 +223,19 @@ class Outbox:
         self._behind.add(key)
         try:
             rows, _ = await self._store.read_log(key, after_seq, _UPDATES_PER_PASS)
+            game = await self._store.load_game(key) if rows else None
         finally:
             self._behind.discard(key)
-        if rows:
-            for row in rows:
-                self.update_committed(key, row.last_seq, row.update)
-            await self._ask_bots(key)
-            _log.info("published_again", table_id=key.table_id, after_seq=after_seq, updates=len(rows))
-
-    async def _ask_bots(self, key: TableKey) -> None:
-        """Whoever committed may have died before he told the bots."""
-        game = await self._store.load_game(key)
-        if game is not None and game.table.status == Status.RUNNING and not game.table.is_paused:
+        if game is None:
+            return
+        for row in rows:
+            self.update_committed(key, row.last_seq, row.update, OwnTime.of(game.table))
+        # Whoever committed may have died before he told the bots.
+        if game.table.status == Status.RUNNING and not game.table.is_paused:
             update = read_update(key.table_id, game.last_update)
             for turn in turns_of(key, game.table.bot_levels(), update) if update is not None else ():
                 self._push_turn(turn)
+        _log.info("published_again", table_id=key.table_id, after_seq=after_seq, updates=len(rows))
 
     def _drop_probes(self) -> None:
         """They are answered too late to say anything; the clock sends others."""
