@@ -13,7 +13,7 @@ from services.clock.main import DESCRIPTOR
 from services.kit.calls import LocalClient
 from services.kit.server import Service
 from services.table.domain.shards import shard_of
-from tests.clock.small_site import SmallSite
+from tests.clock.small_site import MortalDatabase, SmallSite
 from tests.clock.virtual_time import now_ms
 
 Run = Callable[[Callable[[SmallSite], Awaitable[None]]], None]
@@ -105,6 +105,40 @@ def test_a_hold_outlives_the_replica_and_ends_by_release(run: Run) -> None:
         assert (await reading(client, FREE)).running
         assert not (await operator(second).ListHolds(pb.ListHoldsRequest())).holds
         assert not (await operator(second).ReleaseShards(pb.ReleaseShardsRequest())).shards
+        await second.stop()
+
+    run(scenario)
+
+
+@pytest.mark.parametrize("dies", [False, True])
+def test_a_hold_whose_shards_change_hands_is_one_outage_of_its_own_cause(run: Run, dies: bool) -> None:
+    """Given a hold of 900 s, when the clock is replaced after 600 s, then what did not count is one stretch of the
+    hold, as long as it was."""
+
+    async def scenario(site: SmallSite) -> None:
+        database = MortalDatabase(site.database())
+        first = site.clock(database=database)
+        await first.start()
+        site.watch(first)
+        await asyncio.sleep(2)
+        await operator(first).HoldShards(order(0, 900_000, shards=()))
+        await asyncio.sleep(600)
+        given_back_ms = (await reading(first.local(DESCRIPTOR), HELD)).given_back_ms
+        database.dead = dies
+        await first.stop()
+        second = site.clock()
+        await second.start()
+        client = site.watch(second)
+        await asyncio.sleep(10)
+        assert (await reading(client, HELD)).cause == pb.OUTAGE_CAUSE_HELD
+        [lasting] = (await client.ListOutages(pb.ListOutagesRequest())).outages
+        assert (lasting.cause, lasting.to_unix_ms, len(lasting.shards)) == (pb.OUTAGE_CAUSE_HELD, 0, 64)
+        await asyncio.sleep(300)
+        [outage] = (await client.ListOutages(pb.ListOutagesRequest())).outages
+        assert (outage.cause, len(outage.shards)) == (pb.OUTAGE_CAUSE_HELD, 64)
+        assert 900_000 <= outage.given_back_ms <= 900_000 + 4 * PERIOD_MS
+        after = await reading(client, HELD)
+        assert (after.running, after.given_back_ms) == (True, given_back_ms + outage.given_back_ms)
         await second.stop()
 
     run(scenario)

@@ -206,6 +206,30 @@ async def test_what_lasts_is_listed_before_all_that_ended(make: Make) -> None:
     assert 89_000 < found[0].from_unix_ms - found[1].from_unix_ms < 100_000
 
 
+@pytest.mark.parametrize("cause", [Cause.HELD, Cause.PROBE_LOST])
+async def test_what_stood_still_when_its_holder_went_stands_for_the_same_cause(make: Make, cause: Cause) -> None:
+    """Given shards that stood for a cause when they were stored last, and others that ran, when nobody holds them, then
+    the first stand for that cause and the others for want of a clock; and who takes them over is told so."""
+    a, b = make("a"), make("b")
+    await a.look((), None)
+    standing = kept(range(32), 1, 7_000, uncounted_ms=600_000, cause=cause)
+    await a.give_back([standing, kept(range(32, 64), 1, 7_000)])
+    await a.leave()
+    listed = await b.list_outages(before_id=None, limit=9)
+    assert [(item.cause, item.shards, item.to_unix_ms) for item in listed] == [
+        (Cause.CLOCK_AWAY, tuple(range(32, 64)), 0),
+        (cause, tuple(range(32)), 0),
+    ]
+    taken = {item.shards: item.start for item in (await b.look((), None)).taken}
+    assert {shards: start.cause for shards, start in taken.items()} == {
+        tuple(range(32)): cause,
+        tuple(range(32, 64)): None,
+    }
+    away_ms = taken[tuple(range(32))].away_ms
+    assert away_ms is not None
+    assert 600_000 <= away_ms < 610_000
+
+
 async def test_migrations_and_tables_of_the_code_agree(url: str, make: Make) -> None:
     await make("a").look((), None)
     database = open_database(url)

@@ -52,12 +52,13 @@ def list_ended(connection: sa.Connection, before_id: int | None, limit: int) -> 
 
 
 def list_open(connection: sa.Connection, unix_ms: int) -> list[Outage]:
-    """What lasts, by cause and begin: as holders have stored it, and where nobody holds a shard."""
+    """What lasts, by cause and begin: as holders have stored it. A shard that nobody holds stands for the cause for
+    which it stood already, or for want of a clock."""
     now = now_ms(connection, unix_ms)
     found: dict[tuple[int, Cause], list[int]] = {}
     for row in connection.execute(sa.select(shards).where(shards.c.saved_at_ms > 0).order_by(shards.c.shard)):
         is_held = row.holder != "" and row.lease_until_ms > now
-        cause = row.cause if is_held else Cause.CLOCK_AWAY
+        cause = row.cause or ("" if is_held else Cause.CLOCK_AWAY)
         if cause:
             found.setdefault((row.saved_at_ms, Cause(cause)), []).append(row.shard)
     return [
