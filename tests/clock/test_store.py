@@ -9,13 +9,14 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from services.clock.adapters import schema
+from services.clock.adapters import holds, schema
 from services.clock.adapters.databases import Database, open_database
 from services.clock.adapters.store import SqlStore
 from services.clock.application.ports import Kept, Outage, Taken, Terms
 from services.clock.domain.play_time import Cause, Checkpoint, Instant, Start
 from services.clock.domain.shards import ALL
 from services.kit.errors import ServiceError
+from services.kit.postgres import open_engine
 
 Make = Callable[..., SqlStore]
 LEASE_MS = 60_000
@@ -228,6 +229,33 @@ async def test_what_stood_still_when_its_holder_went_stands_for_the_same_cause(m
     away_ms = taken[tuple(range(32))].away_ms
     assert away_ms is not None
     assert 600_000 <= away_ms < 610_000
+
+
+async def test_releases_one_after_another_leave_what_neither_names(make: Make) -> None:
+    store = make("a")
+    await store.hold("h1", ALL, "a new version", begins_in_ms=0, lasts_ms=60_000)
+    assert await store.release(range(48, 64)) == tuple(range(48, 64))
+    assert await store.release(range(40, 50)) == tuple(range(40, 48))
+    assert [hold.shards for hold in (await store.list_holds())[0]] == [tuple(range(40))]
+
+
+async def test_two_releases_at_the_same_moment_both_count(postgres_url: str, timepiece: SetTime) -> None:
+    """Given an operator who has released a half of the shards and another who releases the other half before the first
+    is done, then no shard is held any more."""
+    terms = Terms(lease_ms=LEASE_MS, join_ms=0)
+    store = SqlStore(open_database(postgres_url), replica="a", terms=terms, timepiece=timepiece)
+    await store.hold("h1", ALL, "a new version", begins_in_ms=0, lasts_ms=60_000)
+    engine = open_engine(postgres_url, connect={}, poolclass=sa.pool.NullPool)
+    async with engine.connect() as watcher:
+        async with engine.begin() as first:
+            half = await first.run_sync(holds.release, range(32, 64), 0)
+            other = asyncio.create_task(store.release(range(32)))
+            while not await watcher.scalar(sa.text("SELECT count(*) FROM pg_locks WHERE NOT granted")):
+                await asyncio.sleep(0.01)
+        assert (half, await other) == (tuple(range(32, 64)), tuple(range(32)))
+    assert (await store.list_holds())[0] == ()
+    await engine.dispose()
+    await store.close()
 
 
 async def test_migrations_and_tables_of_the_code_agree(url: str, make: Make) -> None:
