@@ -23,9 +23,16 @@ HELD = shard_of("t1")
 FREE = shard_of("t2")
 
 
-def order(begins_in_ms: int, lasts_ms: int, *, shards: tuple[int, ...] = (HELD,)) -> pb.HoldShardsRequest:
+def order(
+    begins_in_ms: int,
+    lasts_ms: int,
+    *,
+    shards: tuple[int, ...] = (HELD,),
+    hold_id: str = "h1",
+    reason: str = "a new version",
+) -> pb.HoldShardsRequest:
     return pb.HoldShardsRequest(
-        hold_id="h1", shards=shards, begins_in_ms=begins_in_ms, lasts_ms=lasts_ms, reason="a new version"
+        hold_id=hold_id, shards=shards, begins_in_ms=begins_in_ms, lasts_ms=lasts_ms, reason=reason
     )
 
 
@@ -106,6 +113,72 @@ def test_a_hold_outlives_the_replica_and_ends_by_release(run: Run) -> None:
         assert not (await operator(second).ListHolds(pb.ListHoldsRequest())).holds
         assert not (await operator(second).ReleaseShards(pb.ReleaseShardsRequest())).shards
         await second.stop()
+
+    run(scenario)
+
+
+async def told(client: LocalClient, shard: int) -> tuple[str, int, int] | None:
+    """Reason of the hold that is told for a shard, and seconds until its begin and its end."""
+    play_time = await reading(client, shard)
+    hold = play_time.hold
+    return (hold.reason, *(round(ms / 1000) for ms in (hold.begins_in_ms, hold.ends_in_ms))) if hold.reason else None
+
+
+def test_of_holds_that_follow_each_other_without_a_break_the_last_end_is_told(run: Run) -> None:
+    """Given holds of 100 to 600 s, 300 to 1,200 s (of one shard only), 1,200 to 1,300 s and 1,400 to 1,500 s, then each
+    shard hears the reason of the one that lasts or comes next, and the end up to which it stands still."""
+
+    async def scenario(site: SmallSite) -> None:
+        clock = site.clock()
+        await clock.start()
+        client = site.watch(clock)
+        await asyncio.sleep(2)
+        book = operator(clock)
+        await book.HoldShards(order(1_200_000, 100_000, hold_id="c", reason="C"))
+        await book.HoldShards(order(300_000, 900_000, hold_id="b", reason="B"))
+        await book.HoldShards(order(100_000, 500_000, hold_id="a", reason="A", shards=()))
+        await book.HoldShards(order(1_400_000, 100_000, hold_id="d", reason="D"))
+        await asyncio.sleep(10)
+        assert await told(client, HELD) == ("A", 90, 1_290)
+        assert await told(client, FREE) == ("A", 90, 590)
+        await asyncio.sleep(390)
+        assert await told(client, HELD) == ("A", 0, 900)
+        await asyncio.sleep(300)
+        assert (await told(client, HELD), await told(client, FREE)) == (("B", 0, 600), None)
+        await asyncio.sleep(550)
+        assert await told(client, HELD) == ("C", 0, 50)
+        await asyncio.sleep(100)
+        assert await told(client, HELD) == ("D", 50, 150)
+        await asyncio.sleep(250)
+        assert await told(client, HELD) is None
+        await clock.stop()
+
+    run(scenario)
+
+
+def test_holds_of_all_shards_that_overlap_are_told_for_all_at_once(run: Run) -> None:
+    """And a shard that is released hears of neither any more."""
+
+    async def scenario(site: SmallSite) -> None:
+        clock = site.clock()
+        await clock.start()
+        client = site.watch(clock)
+        await asyncio.sleep(2)
+        await operator(clock).HoldShards(order(0, 600_000, shards=()))
+        await operator(clock).HoldShards(order(300_000, 900_000, shards=(), hold_id="h2", reason="longer"))
+        await asyncio.sleep(10)
+        async with client.WatchPlayTime(pb.WatchPlayTimeRequest()) as answers:
+            first: pb.WatchPlayTimeResponse = await anext(aiter(answers))
+        [only] = first.play_times
+        assert (first.same_for_all, only.hold.reason, round(only.hold.ends_in_ms / 1000)) == (
+            True,
+            "a new version",
+            1_190,
+        )
+        await operator(clock).ReleaseShards(pb.ReleaseShardsRequest(shards=[FREE]))
+        await asyncio.sleep(1)
+        assert (await told(client, HELD), await told(client, FREE)) == (("a new version", 0, 1_189), None)
+        await clock.stop()
 
     run(scenario)
 

@@ -74,7 +74,7 @@ class Hold:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Look:
     """How the shards are shared: what was taken now, how many this replica may hold, the store's Unix time, and the
-    holds that have not ended."""
+    holds that have not ended, by their begin."""
 
     taken: tuple[Taken, ...]
     share: int
