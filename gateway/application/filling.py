@@ -92,12 +92,8 @@ class Filler:
 
     async def _read(self, feed: Feed) -> None:
         if feed.table is not None and feed.table.status == table_pb2.TABLE_STATUS_LOBBY:
-            described = await self._table.DescribeTable(table_pb.DescribeTableRequest(table_id=feed.table_id))
-            if not feed.is_of(described.table.history_id):
-                raise ForkedError
-            if described.table.lobby_version > feed.table.lobby_version:
-                self._learn(described.table)
-            if described.table.status == table_pb2.TABLE_STATUS_LOBBY:
+            table = await self._read_table(feed)
+            if table.status == table_pb2.TABLE_STATUS_LOBBY:
                 return
         while True:
             after_seq = feed.last_seq or 0
@@ -110,8 +106,18 @@ class Filler:
                 frame = update_frame(update)
                 if frame.last_seq > (feed.last_seq or 0):
                     self._give(feed, frame)
+            if feed.table is not None and page.lobby_version > feed.table.lobby_version:
+                await self._read_table(feed)
             if not page.updates or (feed.last_seq or 0) >= page.last_seq:
                 return
+
+    async def _read_table(self, feed: Feed) -> table_pb2.Table:
+        described = await self._table.DescribeTable(table_pb.DescribeTableRequest(table_id=feed.table_id))
+        if not feed.is_of(described.table.history_id):
+            raise ForkedError
+        if feed.table is None or described.table.lobby_version > feed.table.lobby_version:
+            self._learn(described.table)
+        return described.table
 
     def _drain(self, feed: Feed) -> bool:
         """Gives what was kept meanwhile; False if it still does not follow."""

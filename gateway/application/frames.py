@@ -17,6 +17,8 @@ _UPDATE_IN_WATCH: Final = b"\x1a"  # WatchResponse.update = 3, length-delimited
 _UPDATE_IN_STREAM: Final = 0x0A  # StreamMessage.update = 1, length-delimited
 _HISTORY_IN_STREAM: Final = b"\x7a\x10"  # StreamMessage.history_id = 15, of 16 characters
 _HISTORY_BYTES: Final = 2 + 16
+_TIMES_IN_STREAM: Final = (b"\x80\x01", b"\x88\x01")  # StreamMessage.held_ms = 16 and grace_ms = 17, for the clock
+_TIMES_BYTES: Final = 2 * (2 + 9)
 _HEAD: Final = (0x0A, 0x10, 0x18, 0x20)  # Update.table_id, first_seq, last_seq, play_time_ms
 
 
@@ -56,7 +58,7 @@ def read_stream_message(data: bytes) -> Frame | table_pb2.StreamMessage:
     start, end = _place_of_update(data)
     if start:
         frame = _framed(_UPDATE_IN_WATCH + data[1:end], data[start:end])
-        frame.history_id = data[end + 2 :].decode(errors="replace")
+        frame.history_id = data[end + 2 : end + _HISTORY_BYTES].decode(errors="replace")
         return frame
     message = table_pb2.StreamMessage.FromString(data)
     if message.WhichOneof("message") != "update":
@@ -102,7 +104,7 @@ def ended_frames(reason: str, resume_after: Mapping[str, int]) -> list[Frame]:
 
 
 def _place_of_update(data: bytes) -> tuple[int, int]:
-    """Where the update begins and ends in a message of it and at most its history; zeros for any other bytes."""
+    """Where the update begins and ends in a message of it and at most its history and times; zeros for other bytes."""
     if not data or data[0] != _UPDATE_IN_STREAM:
         return 0, 0
     try:
@@ -111,7 +113,10 @@ def _place_of_update(data: bytes) -> tuple[int, int]:
         return 0, 0
     end = start + length
     rest = len(data) - end
-    known = rest == 0 or (rest == _HISTORY_BYTES and data[end : end + 2] == _HISTORY_IN_STREAM)
+    if rest >= _HISTORY_BYTES and data[end : end + 2] == _HISTORY_IN_STREAM:
+        rest -= _HISTORY_BYTES
+    times = len(data) - rest
+    known = rest == 0 or (rest <= _TIMES_BYTES and data[times : times + 2] in _TIMES_IN_STREAM)
     return (start, end) if known else (0, 0)
 
 

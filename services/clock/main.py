@@ -44,7 +44,11 @@ def build(
     replica = replica or secrets.token_hex(8)
     timepiece = timepiece or SystemTime()
     store = SqlStore(
-        database or open_database(settings.database_url), replica=replica, terms=settings.terms(), timepiece=timepiece
+        database or open_database(settings.database_url),
+        replica=replica,
+        terms=settings.terms(),
+        timepiece=timepiece,
+        forget_after_ms=settings.forget_after_ms,
     )
     clock = Clock(
         replica=replica,

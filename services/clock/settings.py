@@ -103,6 +103,13 @@ class ClockSettings(ServiceSettings):
         low=1_000,
         high=3_600_000,
     )
+    forget_after_ms: int = setting(
+        "MAGNATE_CLOCK_FORGET_AFTER_MS",
+        90 * 24 * 3_600_000,
+        "time after its end at which a stretch in which play time stood still goes from the record; 0: never",
+        low=0,
+        high=10**13,
+    )
     expire_limit_ms: int = setting(
         "MAGNATE_CLOCK_EXPIRE_LIMIT_MS", 5_000, "time a table has to end a deadline", low=100, high=60_000
     )

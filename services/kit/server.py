@@ -158,6 +158,7 @@ class Service:
         self._work: list[tuple[str, Callable[[], Coroutine[Any, Any, None]], OnFailure]] = []
         self._checks: list[tuple[str, Callable[[], Awaitable[object]]]] = []
         self._openers: list[Callable[[], Awaitable[object]]] = []
+        self._finishers: list[Callable[[], Awaitable[object]]] = []
         self._closers: list[Callable[[], Awaitable[object]]] = []
         self._tasks: list[asyncio.Task[None]] = []
         self._servers: list[grpc.aio.Server] = []
@@ -211,6 +212,10 @@ class Service:
         """Called at the start, after the port is open and before the background work; it may raise StartError."""
         self._openers.append(open_more)
 
+    def add_finisher(self, finish: Callable[[], Awaitable[object]]) -> None:
+        """Called at the end, when nothing runs in the background any more and nothing is closed yet."""
+        self._finishers.append(finish)
+
     def add_closer(self, close: Callable[[], Awaitable[object]]) -> None:
         """Called at the end, the last added first."""
         self._closers.append(close)
@@ -254,7 +259,7 @@ class Service:
             await self._wait_for_calls(grace_s)
         await draining
         await end_tasks(self._tasks)
-        for close in reversed(self._closers):
+        for close in (*self._finishers, *reversed(self._closers)):
             try:
                 await close()
             except Exception as error:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from typing import Any, Generic, TypeVar
 
@@ -43,7 +42,7 @@ class SpreadCaller(Generic[Item, Result]):
         self._name = name
         self._timeout_ms = timeout_ms
         self._callers: dict[Member, BatchCaller[Item, Result]] = {}
-        self._closing: set[asyncio.Task[None]] = set()
+        pool.on_leaving(self._part)
 
     async def start(self) -> None:
         """Nothing more than the start of the pool: a stream is opened with the first call to its replica."""
@@ -53,7 +52,6 @@ class SpreadCaller(Generic[Item, Result]):
         """Ends the streams; what still waits fails with UNAVAILABLE."""
         for caller in self._callers.values():
             await caller.close()
-        await asyncio.gather(*self._closing)
         self._callers.clear()
 
     async def call(self, item: Item, *, timeout_ms: int | None = None) -> Result:
@@ -87,11 +85,14 @@ class SpreadCaller(Generic[Item, Result]):
 
         return ask
 
+    async def _part(self, member: Member) -> None:
+        caller = self._callers.pop(member, None)
+        if caller is not None:
+            await caller.finish()
+
     async def _caller_of(self, member: Member) -> BatchCaller[Item, Result]:
-        for gone in [known for known in self._callers if known.name not in self._pool.members]:
-            task = asyncio.create_task(self._callers.pop(gone).finish())
-            self._closing.add(task)
-            task.add_done_callback(self._closing.discard)
+        if self._pool.members.get(member.name) is not member:
+            raise ServiceError(grpc.StatusCode.UNAVAILABLE, "unreachable", f"{member.name} is gone")
         caller = self._callers[member] = BatchCaller(
             open_stream=lambda requests: self._open_stream(member.client, requests),
             wrap=self._wrap,

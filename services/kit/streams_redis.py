@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import random
 import secrets
-from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Coroutine, Mapping, Sequence
 from typing import Any, TypeVar, cast
 
 import grpc
@@ -30,6 +30,16 @@ _LAST_BACKOFF_S = 2.0
 _BEGINNING = b"0-0"
 _CLAIM_EVERY_S = 1.0
 _ALIVE_EVERY_S = 0.75
+_LEAVE_S = 1.0
+# So often it is looked whether members are left who ended without saying so.
+_TIDY_EVERY_S = 600.0
+# In one go, for what it holds then would be lost with it.
+_LEAVE = """
+if #redis.call('XPENDING', KEYS[1], ARGV[1], '-', '+', 1, ARGV[2]) == 0 then
+    return redis.call('XGROUP', 'DELCONSUMER', KEYS[1], ARGV[1], ARGV[2])
+end
+return 0
+"""
 
 _TROUBLE = (RedisError, OSError)
 
@@ -256,7 +266,7 @@ class RedisGroupSubscription(_Reader):
         super().__init__(stream, topics, gather_ms)
         self._group = group
         self._consumer = consumer
-        self._next_claim_s = self._next_look_s = 0.0
+        self._next_claim_s = self._next_look_s = self._next_tidy_s = 0.0
         self._living: asyncio.Task[None] | None = None
         self._made = False
         self._acks: list[tuple[bytes, list[bytes]]] = []
@@ -269,6 +279,18 @@ class RedisGroupSubscription(_Reader):
             with contextlib.suppress(*_TROUBLE):
                 await self._redis.delete(self._life_of(self._consumer))
         await super().close()
+        await self._leave()
+
+    async def _leave(self) -> None:
+        # Over a connection of its own: until the other one was closed its read may have been given something.
+        redis = self._stream.connect()
+        try:
+            async with asyncio.timeout(_LEAVE_S):
+                await self._remove(redis, [(name, self._consumer) for name in self._topics])
+        except (TimeoutError, *_TROUBLE):
+            _log.info("membership_left", group=self._group, consumer=self._consumer)
+        finally:
+            await redis.aclose()
 
     def show_life(self) -> None:
         """Begins to tell the other members that this one lives, however long it works on what it has read."""
@@ -346,6 +368,9 @@ class RedisGroupSubscription(_Reader):
         if now >= self._next_look_s:
             self._next_look_s = now + min(_CLAIM_EVERY_S, self._stream.silent_ms / 2000)
             found += await self._claim_of_the_dead()
+        if now >= self._next_tidy_s:
+            self._next_tidy_s = now + _TIDY_EVERY_S * random.uniform(0.5, 1.0)
+            await self._tidy()
         if now >= self._next_claim_s:
             self._next_claim_s = now + self._stream.claim_idle_ms / 2000
             pipeline = self._redis.pipeline(transaction=False)
@@ -354,6 +379,35 @@ class RedisGroupSubscription(_Reader):
             for name, answer in zip(self._topics, await pipeline.execute(), strict=True):
                 found += self._claimed(name, answer[1])
         return found
+
+    async def _tidy(self) -> None:
+        """Removes members that ended without saying so: they have long been silent, show no life and hold nothing."""
+        pipeline = self._redis.pipeline(transaction=False)
+        for name in self._topics:
+            pipeline.xinfo_consumers(name, self._group)
+        silent = [
+            (name, consumer["name"].decode())
+            for name, consumers in zip(self._topics, await pipeline.execute(), strict=True)
+            for consumer in consumers
+            if consumer["idle"] >= self._stream.claim_idle_ms
+        ]
+        dead = await self._dead({consumer for _, consumer in silent})
+        await self._remove(self._redis, [(name, consumer) for name, consumer in silent if consumer in dead])
+
+    async def _remove(self, redis: Redis, members: Sequence[tuple[bytes, str]]) -> None:
+        if members:
+            pipeline = redis.pipeline(transaction=False)
+            for name, consumer in members:
+                pipeline.eval(_LEAVE, 1, cast(Any, name), self._group, consumer)
+            await pipeline.execute()
+
+    async def _dead(self, consumers: Collection[str]) -> set[str]:
+        """Those of them that show no life; never ourselves."""
+        others = sorted({*consumers} - {self._consumer})
+        if not others:
+            return set()
+        lives = await self._redis.mget([self._life_of(consumer) for consumer in others])
+        return {consumer for consumer, life in zip(others, lives, strict=True) if life is None}
 
     async def _claim_of_the_dead(self) -> list[Delivery | Lagged]:
         pipeline = self._redis.pipeline(transaction=False)
@@ -364,11 +418,7 @@ class RedisGroupSubscription(_Reader):
             for name, pending in zip(self._topics, await pipeline.execute(), strict=True)
             for consumer in pending["consumers"]
         ]
-        others = sorted({consumer for _, consumer in held} - {self._consumer})
-        if not others:
-            return []
-        lives = await self._redis.mget([self._life_of(consumer) for consumer in others])
-        dead = {consumer for consumer, life in zip(others, lives, strict=True) if life is None}
+        dead = await self._dead({consumer for _, consumer in held})
         found: list[Delivery | Lagged] = []
         for name, consumer in held:
             if consumer in dead:

@@ -48,6 +48,7 @@ You against bots. Without --connect a site of its own is started for it, which k
   magnate play
   magnate play --lang uk --bots 2
   magnate play --connect 127.0.0.1:7400
+  magnate play --connect play.example:443 --tls
   magnate play --continue
 """
 _REPLAY = """\
@@ -194,6 +195,9 @@ def _play_arguments(play: argparse.ArgumentParser) -> None:
     play.add_argument("--name", default="", help="your name at the table")
     play.add_argument("--seed", type=_number(0, 2**256 - 1), help="chooses the dice; only with a site of its own")
     play.add_argument("--connect", metavar="HOST:PORT", default="", help="play at this gateway")
+    play.add_argument("--tls", action="store_true", help="the gateway's port is encrypted")
+    play.add_argument("--tls-ca", type=_whole_path, metavar="FILE", default="", help="authorities to believe (PEM)")
+    play.add_argument("--tls-name", metavar="NAME", default="", help="name in its certificate (default: the host)")
     play.add_argument("--continue", dest="resume", action="store_true", help="go on with the game that was kept")
     play.add_argument(
         "--pace", type=_number(0, 5_000), help="pause of a bot before each action, in milliseconds (default: 700)"
@@ -203,6 +207,11 @@ def _play_arguments(play: argparse.ArgumentParser) -> None:
 
 def _described(make: Callable[..., argparse.ArgumentParser], *args: Any, **kwargs: Any) -> argparse.ArgumentParser:
     return make(*args, formatter_class=argparse.RawDescriptionHelpFormatter, **kwargs)
+
+
+def _whole_path(text: str) -> str:
+    # A kept game may be continued from another folder.
+    return str(Path(text).resolve()) if text else ""
 
 
 def _number(least: int, most: int) -> Callable[[str], int]:

@@ -13,6 +13,7 @@ from pathlib import Path
 import grpc
 from magnate.table.v1 import table_pb2
 
+from services.kit.calls import TlsError, TlsFiles
 from services.kit.errors import ServiceError
 from services.site.demo import seed_of
 from services.site.embedded import Settings, running
@@ -31,16 +32,40 @@ _PACE_MS = 700
 _MOST_NAME_CHARS = 32
 
 
+@dataclass(frozen=True, slots=True)
+class Door:
+    """The way to a gateway; `connect` empty: to that of a site of its own.
+
+    `tls`: the connection is encrypted; `tls_ca` names a PEM file of authorities instead of those that gRPC knows,
+    `tls_name` the name in the certificate if it is not the host's."""
+
+    connect: str = ""
+    tls: bool = False
+    tls_ca: str = ""
+    tls_name: str = ""
+
+    def check(self) -> None:
+        """Raises CommandError for a file that is no use."""
+        try:
+            TlsFiles(authorities=self.tls_ca).check()
+        except TlsError as error:
+            raise CommandError(f"--tls-ca: {error}", status=2) from None
+
+    def guest(self, address: str) -> Guest:
+        """A client that goes this way to an address."""
+        return Guest(address, TlsFiles(authorities=self.tls_ca), self.tls_name) if self.tls else Guest(address)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlayOptions:
-    """How to play. `connect` empty: at a site of its own. `pace_ms` None: slow for people, at once for scripts."""
+    """How to play. `pace_ms` None: slow for people, at once for scripts."""
 
     language: str = "en"
     edition: str = "industry"
     bots: int = 3
     name: str = ""
     seed: int | None = None
-    connect: str = ""
+    door: Door = Door()
     resume: bool = False
     pace_ms: int | None = None
     plain: bool = False
@@ -50,7 +75,7 @@ class PlayOptions:
 class KeptGame:
     """The key to a game that goes on: who has it can play it."""
 
-    connect: str
+    door: Door
     token: str
     table_id: str
 
@@ -77,14 +102,15 @@ async def run_play(settings: Settings, folder: Path, options: PlayOptions) -> in
 async def play(console: Console, address: str, folder: Path, options: PlayOptions) -> list[str]:
     """Plays at a gateway until the game ends or the player leaves; what is to be said after that."""
     texts = load_texts(options.language)
-    guest = Guest(address)
+    kept = _read_key(folder) if options.resume else None
+    door = options.door if kept is None else kept.door
+    guest = door.guest(address)
     try:
-        kept = _read_key(folder) if options.resume else None
         if kept is not None:
             table, seat = await _go_on(guest, kept)
         else:
             table, seat = await _begin(guest, options)
-        _write_key(folder, KeptGame(options.connect, guest.token, table.table_id))
+        _write_key(folder, KeptGame(door, guest.token, table.table_id))
         edition = await guest.edition(table.settings.edition, table.settings.edition_version)
         names = Names(texts, edition, table.seats)
         _greet(console, texts, names, address, table, resumed=kept is not None)
@@ -100,14 +126,16 @@ async def play(console: Console, address: str, folder: Path, options: PlayOption
 @asynccontextmanager
 async def _gateway(settings: Settings, folder: Path, options: PlayOptions) -> AsyncIterator[str]:
     """The address to play at; a site of its own lives as long as it is needed."""
-    address = options.connect
-    if options.resume:
-        address = _read_key(folder).connect
+    door = _read_key(folder).door if options.resume else options.door
+    address = door.connect
     if address:
+        door.check()
         if options.seed is not None:
             raise CommandError("--seed chooses the game of a site of its own only; leave out --connect", status=2)
         yield address
         return
+    if door.tls:
+        raise CommandError("--tls is for a gateway that is up already; name it with --connect", status=2)
     async with running(settings, folder / _SITE) as site:
         yield site.address
 
@@ -133,7 +161,10 @@ async def _begin(guest: Guest, options: PlayOptions) -> tuple[table_pb2.Table, i
     except ServiceError as error:
         if error.code is not grpc.StatusCode.UNAVAILABLE:
             raise
-        raise CommandError(f"no gateway answers at {guest.address}; is it up, and is the address right?") from None
+        cause = f" ({error.message})" if guest.is_encrypted else ""
+        raise CommandError(
+            f"no gateway answers at {guest.address}{cause}; is it up, and is the address right?"
+        ) from None
     if options.edition not in known:
         raise CommandError(f"there is no edition {options.edition}; try one of: {', '.join(known)}", status=2)
     created = await guest.create_table(
@@ -171,8 +202,10 @@ def _greet(
 
 def _read_key(folder: Path) -> KeptGame:
     try:
-        return KeptGame(**json.loads((folder / _KEY).read_text(encoding="utf-8")))
-    except (OSError, ValueError, TypeError):
+        kept = json.loads((folder / _KEY).read_text(encoding="utf-8"))
+        token, table_id = kept.pop("token"), kept.pop("table_id")
+        return KeptGame(Door(**kept), token, table_id)
+    except (OSError, ValueError, TypeError, AttributeError, KeyError):
         raise CommandError(f"there is no kept game in {folder}; begin one with: magnate play") from None
 
 
@@ -181,4 +214,5 @@ def _write_key(folder: Path, kept: KeptGame) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / _KEY
     file.touch(mode=0o600)
-    file.write_text(json.dumps(asdict(kept)), encoding="utf-8")
+    content = {"token": kept.token, "table_id": kept.table_id, **asdict(kept.door)}
+    file.write_text(json.dumps(content), encoding="utf-8")

@@ -23,7 +23,7 @@ from services.site.demo import DemoOptions, run_demo
 from services.site.embedded import Settings
 from services.site.errors import CommandError, in_words
 from services.site.migrating import migrate
-from services.site.playing import PlayOptions, run_play
+from services.site.playing import Door, PlayOptions, run_play
 from services.site.replaying import replay_file
 from services.site.restoring import begin_history
 from services.site.settings import AdminSettings, ClockCommandSettings, SiteSettings
@@ -96,7 +96,7 @@ def _play(chosen: argparse.Namespace, environ: Mapping[str, str]) -> int:
         bots=chosen.bots,
         name=chosen.name,
         seed=chosen.seed,
-        connect=chosen.connect,
+        door=Door(chosen.connect, bool(chosen.tls or chosen.tls_ca or chosen.tls_name), chosen.tls_ca, chosen.tls_name),
         resume=chosen.resume,
         pace_ms=chosen.pace,
         plain=chosen.plain,

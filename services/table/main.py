@@ -35,6 +35,7 @@ from services.table.application.end_session import EndSession
 from services.table.application.expire_deadline import ExpireDeadline
 from services.table.application.export_table import ExportTable
 from services.table.application.get_snapshot import GetSnapshot
+from services.table.application.going_on import GoingOn
 from services.table.application.histories import Histories
 from services.table.application.hot_tables import HotTables
 from services.table.application.inspect_table import InspectTable
@@ -104,6 +105,7 @@ def compose(outside: Outside, options: Options) -> Application:
     watching = Watching(lobby, sessions)
     hot_tables = HotTables(store, options.hot_tables)
     redeciding = Redeciding(store, outside.rules)
+    going_on = GoingOn(store, outbox, bots)
     stop_table = StopTable(
         store=store,
         play_time=outside.play_time,
@@ -112,6 +114,7 @@ def compose(outside: Outside, options: Options) -> Application:
         hot_tables=hot_tables,
         outbox=outbox,
         bots=bots,
+        going_on=going_on,
         wall=wall,
         chance=chance,
         meter=outside.meter,
@@ -167,13 +170,12 @@ def compose(outside: Outside, options: Options) -> Application:
             options=options,
         ),
         pause_table=PauseTable(
-            store=store,
             play_time=outside.play_time,
             lobby=lobby,
             sessions=sessions,
             hot_tables=hot_tables,
-            outbox=outbox,
             bots=bots,
+            going_on=going_on,
         ),
         submit=Submit(
             commands,
@@ -269,5 +271,6 @@ async def build(
     service.add_background("archive", application.archiver.run)
     service.add_background("stops", application.stop_table.run)
     service.add_background("histories", application.histories.run)
+    service.add_finisher(application.outbox.finish)
     service.add_closer(store.close)
     return service

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from magnate.rules.v1 import rules_service_pb2 as rules_pb
@@ -47,11 +47,11 @@ def skip_in_relay() -> None:
     publish = Outbox.update_committed
     count = 0
 
-    def update_committed(self: Outbox, key: TableKey, last_seq: int, update: bytes, turns: Sequence[Any] = ()) -> None:
+    def update_committed(self: Outbox, key: TableKey, last_seq: int, *rest: Any) -> None:
         nonlocal count
         count += 1
         if count % _SKIP_EVERY:
-            publish(self, key, last_seq, update, turns)
+            publish(self, key, last_seq, *rest)
         else:
             self._game_marks[key] = max(self._game_marks.get(key, 0), last_seq)
 

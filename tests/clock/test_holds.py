@@ -13,7 +13,7 @@ from services.clock.main import DESCRIPTOR
 from services.kit.calls import LocalClient
 from services.kit.server import Service
 from services.table.domain.shards import shard_of
-from tests.clock.small_site import SmallSite
+from tests.clock.small_site import MortalDatabase, SmallSite
 from tests.clock.virtual_time import now_ms
 
 Run = Callable[[Callable[[SmallSite], Awaitable[None]]], None]
@@ -23,9 +23,16 @@ HELD = shard_of("t1")
 FREE = shard_of("t2")
 
 
-def order(begins_in_ms: int, lasts_ms: int, *, shards: tuple[int, ...] = (HELD,)) -> pb.HoldShardsRequest:
+def order(
+    begins_in_ms: int,
+    lasts_ms: int,
+    *,
+    shards: tuple[int, ...] = (HELD,),
+    hold_id: str = "h1",
+    reason: str = "a new version",
+) -> pb.HoldShardsRequest:
     return pb.HoldShardsRequest(
-        hold_id="h1", shards=shards, begins_in_ms=begins_in_ms, lasts_ms=lasts_ms, reason="a new version"
+        hold_id=hold_id, shards=shards, begins_in_ms=begins_in_ms, lasts_ms=lasts_ms, reason=reason
     )
 
 
@@ -105,6 +112,108 @@ def test_a_hold_outlives_the_replica_and_ends_by_release(run: Run) -> None:
         assert (await reading(client, FREE)).running
         assert not (await operator(second).ListHolds(pb.ListHoldsRequest())).holds
         assert not (await operator(second).ReleaseShards(pb.ReleaseShardsRequest())).shards
+        await second.stop()
+
+    run(scenario)
+
+
+async def told(client: LocalClient, shard: int) -> tuple[str, int, int] | None:
+    """Reason of the hold that is told for a shard, and seconds until its begin and its end."""
+    play_time = await reading(client, shard)
+    if not play_time.HasField("hold"):
+        return None
+    hold = play_time.hold
+    return hold.reason, round(hold.begins_in_ms / 1000), round(hold.ends_in_ms / 1000)
+
+
+def test_of_holds_that_follow_each_other_without_a_break_the_last_end_is_told(run: Run) -> None:
+    """Given holds of 10 to 60 s, 30 to 120 s (of one shard only), 120 to 130 s and 140 to 150 s, then each
+    shard hears the reason of the one that lasts or comes next, and the end up to which it stands still."""
+
+    async def scenario(site: SmallSite) -> None:
+        clock = site.clock()
+        await clock.start()
+        client = site.watch(clock)
+        await asyncio.sleep(2)
+        book = operator(clock)
+        await book.HoldShards(order(120_000, 10_000, hold_id="c", reason="C"))
+        await book.HoldShards(order(30_000, 90_000, hold_id="b", reason="B"))
+        await book.HoldShards(order(10_000, 50_000, hold_id="a", reason="A", shards=()))
+        await book.HoldShards(order(140_000, 10_000, hold_id="d", reason="D"))
+        await asyncio.sleep(1)
+        assert await told(client, HELD) == ("A", 9, 129)
+        assert await told(client, FREE) == ("A", 9, 59)
+        await asyncio.sleep(39)
+        assert await told(client, HELD) == ("A", 0, 90)
+        await asyncio.sleep(30)
+        assert (await told(client, HELD), await told(client, FREE)) == (("B", 0, 60), None)
+        await asyncio.sleep(55)
+        assert await told(client, HELD) == ("C", 0, 5)
+        await asyncio.sleep(10)
+        assert await told(client, HELD) == ("D", 5, 15)
+        await asyncio.sleep(25)
+        assert await told(client, HELD) is None
+        await clock.stop()
+
+    run(scenario)
+
+
+def test_holds_of_all_shards_that_overlap_are_told_for_all_at_once(run: Run) -> None:
+    """And a shard that is released hears of neither any more."""
+
+    async def scenario(site: SmallSite) -> None:
+        clock = site.clock()
+        await clock.start()
+        client = site.watch(clock)
+        await asyncio.sleep(2)
+        await operator(clock).HoldShards(order(0, 600_000, shards=()))
+        await operator(clock).HoldShards(order(300_000, 900_000, shards=(), hold_id="h2", reason="longer"))
+        await asyncio.sleep(10)
+        async with client.WatchPlayTime(pb.WatchPlayTimeRequest()) as answers:
+            first: pb.WatchPlayTimeResponse = await anext(aiter(answers))
+        [only] = first.play_times
+        assert (first.same_for_all, only.hold.reason, round(only.hold.ends_in_ms / 1000)) == (
+            True,
+            "a new version",
+            1_190,
+        )
+        await operator(clock).ReleaseShards(pb.ReleaseShardsRequest(shards=[FREE]))
+        await asyncio.sleep(1)
+        assert (await told(client, HELD), await told(client, FREE)) == (("a new version", 0, 1_189), None)
+        await clock.stop()
+
+    run(scenario)
+
+
+@pytest.mark.parametrize("dies", [False, True])
+def test_a_hold_whose_shards_change_hands_is_one_outage_of_its_own_cause(run: Run, dies: bool) -> None:
+    """Given a hold of 90 s, when the clock is replaced after 60 s, then what did not count is one stretch of the
+    hold, as long as it was."""
+
+    async def scenario(site: SmallSite) -> None:
+        database = MortalDatabase(site.database())
+        first = site.clock(database=database)
+        await first.start()
+        site.watch(first)
+        await asyncio.sleep(2)
+        await operator(first).HoldShards(order(0, 90_000, shards=()))
+        await asyncio.sleep(60)
+        given_back_ms = (await reading(first.local(DESCRIPTOR), HELD)).given_back_ms
+        database.dead = dies
+        await first.stop()
+        second = site.clock()
+        await second.start()
+        client = site.watch(second)
+        await asyncio.sleep(10)
+        assert (await reading(client, HELD)).cause == pb.OUTAGE_CAUSE_HELD
+        [lasting] = (await client.ListOutages(pb.ListOutagesRequest())).outages
+        assert (lasting.cause, lasting.to_unix_ms, len(lasting.shards)) == (pb.OUTAGE_CAUSE_HELD, 0, 64)
+        await asyncio.sleep(30)
+        [outage] = (await client.ListOutages(pb.ListOutagesRequest())).outages
+        assert (outage.cause, len(outage.shards)) == (pb.OUTAGE_CAUSE_HELD, 64)
+        assert 90_000 <= outage.given_back_ms <= 90_000 + 4 * PERIOD_MS
+        after = await reading(client, HELD)
+        assert (after.running, after.given_back_ms) == (True, given_back_ms + outage.given_back_ms)
         await second.stop()
 
     run(scenario)

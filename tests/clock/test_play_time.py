@@ -125,8 +125,37 @@ def test_outage_that_lasts_is_not_lost_by_a_change_of_hands() -> None:
     before.tick(at(1_750))
     checkpoint = before.checkpoint(at(9_000))
     assert checkpoint == Checkpoint(play_time_ms=1_000, given_back_ms=0, uncounted_ms=7_750, cause=Cause.PROBE_LOST)
-    after = started(start=Start(play_time_ms=1_000, away_ms=7_750 + 11_000), epoch=2, ms=20_000)
-    assert after.probe_returned(at(20_250)) == stretch(1_250, 20_250, Cause.CLOCK_AWAY)
+    start = Start(play_time_ms=1_000, away_ms=7_750 + 11_000, cause=Cause.PROBE_LOST)
+    after = started(start=start, epoch=2, ms=20_000)
+    assert after.cause is Cause.PROBE_LOST
+    assert after.probe_returned(at(20_250)) == stretch(1_250, 20_250, Cause.PROBE_LOST)
+    assert after.given_back_ms == 19_000
+
+
+def test_hold_that_lasts_is_one_stretch_over_a_change_of_hands() -> None:
+    """Given a hold from 1,250 ms on, when another one takes over, finds the hold and lets go at its end, then all of
+    it is one stretch, and is given back."""
+    before = started()
+    probed(before, 250, 1_250)
+    before.hold(at(1_250))
+    checkpoint = before.checkpoint(at(600_000))
+    assert (checkpoint.uncounted_ms, checkpoint.cause) == (598_750, Cause.HELD)
+    start = Start(play_time_ms=1_000, away_ms=598_750 + 2_000, cause=Cause.HELD)
+    after = started(start=start, epoch=2, ms=602_000)
+    assert after.hold(at(602_000)) is None
+    assert after.tick(at(700_000)) is None
+    assert (after.held, after.cause) == (True, Cause.HELD)
+    after.release(at(900_000))
+    assert after.probe_returned(at(900_250)) == stretch(1_250, 900_250, Cause.HELD)
+    assert (after.play_time_ms, after.given_back_ms) == (1_000, 899_000)
+
+
+def test_hold_that_ended_before_a_change_of_hands_blames_the_probes_for_what_follows() -> None:
+    start = Start(play_time_ms=1_000, away_ms=10_000, cause=Cause.HELD)
+    after = started(start=start, epoch=2, ms=20_000)
+    assert after.tick(at(20_300)) is None
+    assert after.tick(at(20_500)) == stretch(10_000, 20_000, Cause.HELD)
+    assert after.probe_returned(at(30_000)) == stretch(20_000, 30_000, Cause.PROBE_LOST)
 
 
 def test_counter_that_never_ran_has_nothing_to_give_back() -> None:
@@ -237,7 +266,10 @@ def _check_run(seed: int) -> None:
                 kept = play_time.checkpoint(now)
                 assert kept.play_time_ms <= play_time.play_time_ms
                 start = Start(
-                    play_time_ms=kept.play_time_ms, given_back_ms=kept.given_back_ms, away_ms=kept.uncounted_ms
+                    play_time_ms=kept.play_time_ms,
+                    given_back_ms=kept.given_back_ms,
+                    away_ms=kept.uncounted_ms,
+                    cause=kept.cause,
                 )
                 play_time = PlayTime(epoch=play_time.epoch + 1, start=start, rhythm=RHYTHM, now=now)
                 shown_ms = min(shown_ms, kept.play_time_ms)

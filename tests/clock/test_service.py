@@ -114,7 +114,7 @@ async def client(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterato
     await store.close()
     surroundings = Surroundings()
     service = build(
-        ClockSettings(database_url=url, shutdown_grace_ms=1_000),
+        ClockSettings(database_url=url, shutdown_grace_ms=1_000, forget_after_ms=0),
         table_client=LocalClient(TABLE, surroundings),
         gateway_client=LocalClient(GATEWAY, surroundings),
         stream=MemoryStream(),

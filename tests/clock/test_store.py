@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import AsyncIterator, Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import sqlalchemy as sa
 
-from services.clock.adapters import schema
+from services.clock.adapters import holds, outages, schema
 from services.clock.adapters.databases import Database, open_database
 from services.clock.adapters.store import SqlStore
 from services.clock.application.ports import Kept, Outage, Taken, Terms
 from services.clock.domain.play_time import Cause, Checkpoint, Instant, Start
 from services.clock.domain.shards import ALL
 from services.kit.errors import ServiceError
+from services.kit.postgres import open_engine
 
 Make = Callable[..., SqlStore]
 LEASE_MS = 60_000
+DAY_MS = 24 * 3_600_000
 
 
 class SetTime:
@@ -48,9 +53,13 @@ async def make(url: str, timepiece: SetTime) -> AsyncIterator[Make]:
     """Makes the store as one replica has it."""
     made: list[SqlStore] = []
 
-    def build(replica: str, *, lease_ms: int = LEASE_MS, join_ms: int = 0) -> SqlStore:
+    def build(replica: str, *, lease_ms: int = LEASE_MS, join_ms: int = 0, forget_after_ms: int = 0) -> SqlStore:
         store = SqlStore(
-            open_database(url), replica=replica, terms=Terms(lease_ms=lease_ms, join_ms=join_ms), timepiece=timepiece
+            open_database(url),
+            replica=replica,
+            terms=Terms(lease_ms=lease_ms, join_ms=join_ms),
+            timepiece=timepiece,
+            forget_after_ms=forget_after_ms,
         )
         made.append(store)
         return store
@@ -73,6 +82,18 @@ def outage(outage_id: int, *, shards: tuple[int, ...] = ALL) -> Outage:
         cause=Cause.PROBE_LOST,
         given_back_ms=9_000,
         shards=shards,
+    )
+
+
+def past(shard: int, from_unix_ms: int, *, lasted_ms: int) -> Outage:
+    """One of a single shard, with the id that the clock gives it."""
+    return Outage(
+        outage_id=from_unix_ms * 64 + shard % 64,
+        from_unix_ms=from_unix_ms,
+        to_unix_ms=from_unix_ms + lasted_ms,
+        cause=Cause.PROBE_LOST,
+        given_back_ms=lasted_ms,
+        shards=(shard % 64,),
     )
 
 
@@ -189,6 +210,62 @@ async def test_outages_newest_first_and_a_repeated_save_stores_each_once(make: M
     assert await store.list_outages(before_id=200, limit=2) == [outage(100)]
 
 
+async def test_outages_that_ended_long_ago_are_deleted_when_others_are_stored(make: Make) -> None:
+    """A hundred at a time, the oldest first; one that began long ago and ended of late stays, and so do all for whom
+    none is said to be too old."""
+    store, other = make("a", forget_after_ms=90 * DAY_MS), make("b")
+    now = (await store.look((), None)).unix_ms
+    old = [past(number, now - 100 * DAY_MS + number, lasted_ms=1_000) for number in range(230)]
+    of_before = replace(past(0, now - 200 * DAY_MS, lasted_ms=1_000), outage_id=7)
+    long = past(0, now - 95 * DAY_MS, lasted_ms=6 * DAY_MS)
+    young = past(0, now - 80 * DAY_MS, lasted_ms=1_000)
+    await other.save([], [of_before, *old, long, young])
+    assert len(await other.list_outages(before_id=None, limit=500)) == 233
+    later = [past(0, now - 5_000 + number, lasted_ms=1) for number in range(4)]
+    left = []
+    for outage in later:
+        await store.save([], [outage])
+        await store.save([kept(ALL, 1, 1)], [])
+        left.append([item for item in await store.list_outages(before_id=None, limit=500) if item in old])
+    assert left == [old[:98:-1], old[:198:-1], [], []]
+    assert await store.list_outages(before_id=None, limit=500) == [*reversed(later), young, long]
+
+
+async def test_replicas_that_forget_at_once_do_not_wait_for_each_other(make: Make) -> None:
+    stores = [make(f"r{number}", forget_after_ms=DAY_MS) for number in range(4)]
+    now = (await stores[0].look((), None)).unix_ms
+    await make("b").save([], [past(number, now - 9 * DAY_MS + number, lasted_ms=1) for number in range(300)])
+    fresh = [past(number, now - 500 + number, lasted_ms=1) for number in range(4)]
+    await asyncio.gather(*(store.save([], [outage]) for store, outage in zip(stores, fresh, strict=True)))
+    await stores[0].save([], [fresh[0]])
+    assert await stores[0].list_outages(before_id=None, limit=500) == fresh[::-1]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [outages.newest(None, 51), outages.newest(1_000 * 64, 51), outages.ended_before(1_000)],
+    ids=["newest", "next_page", "to_forget"],
+)
+async def test_the_record_is_read_in_its_order_without_being_sorted(
+    url: str, make: Make, query: sa.Select[Any]
+) -> None:
+    """However long it is."""
+    await make("a").save([], [past(shard, ms, lasted_ms=1) for ms in range(40) for shard in range(50)])
+    database = open_database(url)
+
+    def explained(connection: sa.Connection) -> str:
+        is_sqlite = connection.dialect.name == "sqlite"
+        connection.execute(sa.text("ANALYZE"))
+        said = str(query.compile(connection.engine, compile_kwargs={"literal_binds": True}))
+        plan = connection.execute(sa.text(f"EXPLAIN {'QUERY PLAN' if is_sqlite else ''} {said}"))
+        return "\n".join(str(row[-1]) for row in plan)
+
+    plan = await database.run(explained)
+    await database.close()
+    assert "clock_outages_by_id" in plan
+    assert not re.search("TEMP B-TREE|Sort|Seq Scan", plan), plan
+
+
 async def test_what_lasts_is_listed_before_all_that_ended(make: Make) -> None:
     """By cause and begin; shards that nobody holds are without a clock."""
     store = make("a")
@@ -204,6 +281,57 @@ async def test_what_lasts_is_listed_before_all_that_ended(make: Make) -> None:
         (100, Cause.PROBE_LOST, ALL, 1_700_000_009_000),
     ]
     assert 89_000 < found[0].from_unix_ms - found[1].from_unix_ms < 100_000
+
+
+@pytest.mark.parametrize("cause", [Cause.HELD, Cause.PROBE_LOST])
+async def test_what_stood_still_when_its_holder_went_stands_for_the_same_cause(make: Make, cause: Cause) -> None:
+    """Given shards that stood for a cause when they were stored last, and others that ran, when nobody holds them, then
+    the first stand for that cause and the others for want of a clock; and who takes them over is told so."""
+    a, b = make("a"), make("b")
+    await a.look((), None)
+    standing = kept(range(32), 1, 7_000, uncounted_ms=600_000, cause=cause)
+    await a.give_back([standing, kept(range(32, 64), 1, 7_000)])
+    await a.leave()
+    listed = await b.list_outages(before_id=None, limit=9)
+    assert [(item.cause, item.shards, item.to_unix_ms) for item in listed] == [
+        (Cause.CLOCK_AWAY, tuple(range(32, 64)), 0),
+        (cause, tuple(range(32)), 0),
+    ]
+    taken = {item.shards: item.start for item in (await b.look((), None)).taken}
+    assert {shards: start.cause for shards, start in taken.items()} == {
+        tuple(range(32)): cause,
+        tuple(range(32, 64)): None,
+    }
+    away_ms = taken[tuple(range(32))].away_ms
+    assert away_ms is not None
+    assert 600_000 <= away_ms < 610_000
+
+
+async def test_releases_one_after_another_leave_what_neither_names(make: Make) -> None:
+    store = make("a")
+    await store.hold("h1", ALL, "a new version", begins_in_ms=0, lasts_ms=60_000)
+    assert await store.release(range(48, 64)) == tuple(range(48, 64))
+    assert await store.release(range(40, 50)) == tuple(range(40, 48))
+    assert [hold.shards for hold in (await store.list_holds())[0]] == [tuple(range(40))]
+
+
+async def test_two_releases_at_the_same_moment_both_count(postgres_url: str, timepiece: SetTime) -> None:
+    """Given an operator who has released a half of the shards and another who releases the other half before the first
+    is done, then no shard is held any more."""
+    terms = Terms(lease_ms=LEASE_MS, join_ms=0)
+    store = SqlStore(open_database(postgres_url), replica="a", terms=terms, timepiece=timepiece)
+    await store.hold("h1", ALL, "a new version", begins_in_ms=0, lasts_ms=60_000)
+    engine = open_engine(postgres_url, connect={}, poolclass=sa.pool.NullPool)
+    async with engine.connect() as watcher:
+        async with engine.begin() as first:
+            half = await first.run_sync(holds.release, range(32, 64), 0)
+            other = asyncio.create_task(store.release(range(32)))
+            while not await watcher.scalar(sa.text("SELECT count(*) FROM pg_locks WHERE NOT granted")):
+                await asyncio.sleep(0.01)
+        assert (half, await other) == (tuple(range(32, 64)), tuple(range(32)))
+    assert (await store.list_holds())[0] == ()
+    await engine.dispose()
+    await store.close()
 
 
 async def test_migrations_and_tables_of_the_code_agree(url: str, make: Make) -> None:
@@ -254,4 +382,7 @@ def _differences(connection: sa.Connection) -> list[str]:
         keys = inspector.get_pk_constraint(table.name)["constrained_columns"]
         if keys != [column.name for column in table.primary_key]:
             found.append(f"{table.name}: key {keys}")
+        indexes = {index["name"] for index in inspector.get_indexes(table.name)}
+        if indexes != {index.name for index in table.indexes}:
+            found.append(f"{table.name}: indexes {indexes}")
     return found

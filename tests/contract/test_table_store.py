@@ -14,7 +14,7 @@ from services.table.adapters import sql_histories
 from services.table.adapters.schema import seats
 from services.table.adapters.store import SqlStore, open_database
 from services.table.adapters.system import SystemWall
-from services.table.application.ports import LogRow, TableKey
+from services.table.application.ports import LoggedCommand, LogRow, Looked, TableKey
 from services.table.domain.seating import EditionSeats, Seating
 from services.table.domain.shards import shard_of
 from services.table.domain.table import Seat, Status, Table, Wishes
@@ -115,9 +115,8 @@ async def test_a_log_grows_command_by_command(store: SqlStore) -> None:
     rows, _ = await store.read_log(_key(table), 5, 1)
     assert [(row.last_seq, row.secrets) for row in rows] == [(7, b"")]
     assert await store.load_snapshot(_key(table)) == (8, b"snap-8")
-    seq, done = await store.find_command(_key(table), "c1")
-    assert (seq, done and (done.digest, done.first_seq, done.last_seq)) == (8, (b"c1", 5, 7))
-    assert await store.find_command(_key(table), "c3") == (8, None)
+    assert await store.find_command(_key(table), "c1") == Looked(8, 1, LoggedCommand(b"c1", 5, 7))
+    assert await store.find_command(_key(table), "c3") == Looked(8, 1)
 
 
 async def test_of_many_commands_at_once_each_succeeds_or_fails_for_itself(store: SqlStore) -> None:
@@ -258,4 +257,4 @@ async def test_a_command_of_another_history_is_not_committed(store: SqlStore, st
     assert not await store.append(replace(_row(table, 6, 6, "c2"), history_id=before, result=b"r"))
     assert (await store.check_history(), store.history_id) == (True, after)
     assert await store.append(replace(_row(table, 6, 6, "c2"), history_id=after))
-    assert (await store.find_command(_key(table), "c2"))[0] == 6
+    assert (await store.find_command(_key(table), "c2")).last_seq == 6

@@ -109,6 +109,34 @@ async def test_a_game_is_played_over_certificates(site: DistributedSite, authori
                 await asyncio.sleep(0.05)
 
 
+async def _play(site: DistributedSite, folder: Path, *arguments: str) -> tuple[int, str]:
+    """`magnate play` at the gateway, with a hand that leaves at once: its exit status and what it said."""
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "services.site", "play", *arguments),
+        env={**os.environ, "MAGNATE_DATA_FOLDER": str(folder)},
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT,
+    )
+    said, _ = await process.communicate()
+    assert process.returncode is not None
+    return process.returncode, said.decode()
+
+
+async def test_a_person_plays_at_an_encrypted_gateway(
+    site: DistributedSite, authority: Authority, tmp_path: Path
+) -> None:
+    """Given whom to believe and the name in the certificate, then the game begins, and goes on without being told
+    again; a certificate of another name is refused, and the cause is said."""
+    connect = ("--plain", "--connect", site.address, "--tls-ca", str(authority.file))
+    status, said = await _play(site, tmp_path, *connect)
+    assert (status, "Hostname Verification" in said) == (1, True), said
+    status, said = await _play(site, tmp_path, *connect, "--tls-name", "magnate.example")
+    assert (status, "The game is kept." in said) == (0, True), said
+    status, said = await _play(site, tmp_path, "--plain", "--continue")
+    assert (status, "The game is kept." in said) == (0, True), said
+
+
 async def _admin(site: DistributedSite, files: TlsFiles, *arguments: str) -> tuple[int, str]:
     """`magnate admin` with a certificate: its exit status and what it said."""
     environ = {

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
-from pathlib import Path
+from contextlib import contextmanager
 
 import asyncpg
 import pytest
@@ -15,6 +14,7 @@ from magnate.gateway.v1 import gateway_service_pb2 as pb
 
 from services.clock.adapters.databases import open_database as open_clock_database
 from services.clock.adapters.epochs import leave_behind
+from tests.support.backups import Backup, DumpBackup, FileBackup, PointInTimeBackup, begin_history
 from tests.support.servers import PostgresServer
 from tests.support.site_clients import Guest, People, Visitors, Watcher
 from tests.support.sites import LiveSite, distributed_site, embedded_site
@@ -22,52 +22,56 @@ from tests.support.sites import LiveSite, distributed_site, embedded_site
 _SERVICES = ("gateway", "bots", "clock", "table", "rules")
 
 
-@pytest.fixture(params=[pytest.param("embedded", marks=pytest.mark.full), "distributed"])
-def site(request: pytest.FixtureRequest) -> Iterator[LiveSite]:
-    """A site of its own, for its store is exchanged."""
-    if request.param == "embedded":
-        with embedded_site() as site:
-            yield site
-    else:
-        server: PostgresServer = request.getfixturevalue("postgres_server")
-        with distributed_site(server, dict.fromkeys(_SERVICES, 1)) as site:
-            yield site
+class Case:
+    """A site of its own, for its store is exchanged, and the backup of it."""
+
+    def __init__(self, site: LiveSite, backup: Backup) -> None:
+        self.site = site
+        self.backup = backup
+
+    @property
+    def database(self) -> str:
+        """Where the store is."""
+        if self.site.is_embedded:
+            return f"sqlite:///{self.site.folder / 'data' / 'magnate.db'}"
+        return self.site.settings["MAGNATE_DATABASE_URL"]
+
+    def go_back(self) -> None:
+        """As docs/operate.md tells, but that Redis is not emptied: it still has what came after the backup."""
+        self.backup.restore()
+        assert begin_history(self.database).startswith("restored: the store holds history ")
 
 
-def _database(site: LiveSite) -> str:
-    if site.is_embedded:
-        return f"sqlite:///{site.folder / 'data' / 'magnate.db'}"
-    return site.settings["MAGNATE_DATABASE_URL"]
+@contextmanager
+def _embedded() -> Iterator[Case]:
+    with embedded_site() as site:
+        yield Case(site, FileBackup(site.folder))
 
 
-def _back_up(site: LiveSite, server: PostgresServer | None) -> Path:
-    """Of the running site."""
-    copy = site.folder / "backup"
-    if server is None:
-        with sqlite3.connect(_database(site).removeprefix("sqlite:///")) as store, sqlite3.connect(copy) as kept:
-            store.backup(kept)
-    else:
-        _run([str(server.programs / "pg_dump"), "-Fc", "-f", str(copy), _database(site)])
-    return copy
+@contextmanager
+def _dumped() -> Iterator[Case]:
+    server = PostgresServer()
+    with distributed_site(server, dict.fromkeys(_SERVICES, 1)) as site:
+        yield Case(site, DumpBackup(server, site.folder))
+    server.remove()
 
 
-def _restore(site: LiveSite, server: PostgresServer | None, copy: Path) -> None:
-    """As docs/operate.md tells, but that Redis is not emptied: it still has what came after the backup."""
-    if server is None:
-        path = Path(_database(site).removeprefix("sqlite:///"))
-        for name in ("", "-wal", "-shm"):
-            Path(f"{path}{name}").unlink(missing_ok=True)
-        path.write_bytes(copy.read_bytes())
-    else:
-        _run([str(server.programs / "pg_restore"), "--clean", "--if-exists", "-d", _database(site), str(copy)])
-    told = _run([sys.executable, "-m", "services.site", "restored"], MAGNATE_DATABASE_URL=_database(site))
-    assert told.startswith("restored: the store holds history ")
+@contextmanager
+def _to_a_moment() -> Iterator[Case]:
+    server = PostgresServer()
+    backup = PointInTimeBackup(server)
+    with distributed_site(server, dict.fromkeys(_SERVICES, 1)) as site:
+        yield Case(site, backup)
+    backup.remove()
+    server.remove()
 
 
-def _run(words: list[str], **environ: str) -> str:
-    done = subprocess.run(words, env={**os.environ, **environ}, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr[-2_000:]
-    return done.stdout
+@pytest.fixture(params=[pytest.param(_embedded, marks=pytest.mark.full), _dumped, _to_a_moment])
+def case(request: pytest.FixtureRequest) -> Iterator[Case]:
+    """Each way to back up."""
+    with request.param() as case:
+        case.backup.begin(case.database)
+        yield case
 
 
 async def _start_all(site: LiveSite) -> None:
@@ -98,20 +102,20 @@ async def _resumed(guest: Guest, table_id: str, after_seq: int, history_id: str)
 
 
 async def test_a_client_that_is_ahead_of_a_restored_site_begins_anew_and_plays_on(
-    site: LiveSite, request: pytest.FixtureRequest
+    case: Case,
 ) -> None:
-    server = None if site.is_embedded else request.getfixturevalue("postgres_server")
+    site = case.site
     visitors = Visitors(site)
     people = await visitors.people(2)
     guest, table_id = people.guests[0], people.table_id
     await _play(people, 4)
     before = await guest.log(table_id)
-    copy = _back_up(site, server)
+    case.backup.mark()
     await _play(people, 6)
     history_id, seq = await _seen(guest, table_id)
     for service in _SERVICES:
         site.part(service).end()
-    _restore(site, server, copy)
+    case.go_back()
     await _start_all(site)
     told = await _resumed(guest, table_id, seq, history_id)
     assert (told.reason, told.table_id) == ("seq_ahead", table_id)
@@ -126,7 +130,7 @@ async def test_a_client_that_is_ahead_of_a_restored_site_begins_anew_and_plays_o
 
 async def test_a_clock_of_after_the_backup_is_fenced(postgres_url: str) -> None:
     """Whatever it was given then, the restored store gives more; what was never held is still that."""
-    told = _run([sys.executable, "-m", "services.site", "restored"], MAGNATE_DATABASE_URL=postgres_url)
+    told = begin_history(postgres_url)
     connection = await asyncpg.connect(postgres_url)
     assert await connection.fetchval("SELECT max(epoch) FROM clock_shards") == 0
     await connection.execute("UPDATE clock_shards SET epoch = 7 WHERE shard < 3")

@@ -35,13 +35,16 @@ def test_a_frame_parses_to_the_update() -> None:
         data = update.SerializeToString()
         by_stream = read_stream_message(table_pb2.StreamMessage(update=data).SerializeToString())
         named = read_stream_message(table_pb2.StreamMessage(update=data, history_id="f" * 16).SerializeToString())
+        timed = table_pb2.StreamMessage(update=data, history_id="f" * 16, held_ms=2**40, grace_ms=500)
+        late = read_stream_message(timed.SerializeToString())
         odd = read_stream_message(table_pb2.StreamMessage(update=data, history_id="short").SerializeToString())
-        assert [frame.history_id for frame in (by_stream, named, odd) if isinstance(frame, Frame)] == [
+        assert [frame.history_id for frame in (by_stream, named, late, odd) if isinstance(frame, Frame)] == [
             "",
+            "f" * 16,
             "f" * 16,
             "short",
         ]
-        for frame in (update_frame(data), by_stream, named, odd):
+        for frame in (update_frame(data), by_stream, named, late, odd):
             assert isinstance(frame, Frame)
             assert pb.WatchResponse.FromString(frame.data) == pb.WatchResponse(update=update)
             assert frame.data.endswith(data)

@@ -70,6 +70,8 @@ class EchoHandler:
         return EchoResponse(text="+".join([item.text async for item in request]))
 
     async def Talk(self, request: AsyncIterator[Any], call: Call) -> AsyncIterator[Any]:
+        if "stranger" in call.metadata:
+            raise ServiceError(grpc.StatusCode.PERMISSION_DENIED, "NOT_YOU", "go away")
         try:
             async for item in request:
                 yield EchoResponse(text=item.text.upper())
@@ -252,6 +254,24 @@ async def test_talk_answers_before_the_client_is_done(site: Site) -> None:
         assert text_of(await anext(answers)) == "A"
         go.set()
         assert text_of(await anext(answers)) == "B"
+
+
+async def test_a_stream_that_ends_while_one_writes(site: Site) -> None:
+    """The refusal arrives, or the stream was lost; a client's own write is no fault of the server."""
+    draw = random.Random(3)
+    seen = set()
+
+    async def requests() -> AsyncIterator[Any]:
+        await asyncio.sleep(draw.random() / 1_000)
+        yield EchoRequest(text="a" * 500)
+
+    for _ in range(300):
+        with pytest.raises(ServiceError) as caught:
+            async for _ in site.client.Talk(requests(), metadata={"stranger": "yes"}):
+                pass
+        seen.add((caught.value.code, caught.value.reason))
+    lost = (grpc.StatusCode.UNAVAILABLE, "stream_lost")
+    assert seen - {lost} == {(grpc.StatusCode.PERMISSION_DENIED, "NOT_YOU")}
 
 
 async def test_too_many_calls_are_refused_with_a_delay(site: Site) -> None:

@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from magnate.gateway.v1 import gateway_service_pb2 as pb
 from magnate.table.v1 import table_service_pb2 as table_pb
@@ -25,6 +26,7 @@ from services.kit.streams_memory import MemoryStream
 from services.rules.main import DESCRIPTOR as RULES
 from services.rules.main import build_handler
 from services.rules.settings import RulesSettings
+from services.table.main import ADMIN
 from services.table.main import DESCRIPTOR as TABLE
 from services.table.main import build as build_table
 from services.table.settings import TableSettings
@@ -135,6 +137,12 @@ class WholeSite:
         guest = Guest(self.gateway, answer.session_token)
         self.guests.append(guest)
         return guest
+
+    async def operate(self, request: Any) -> Any:
+        """An operator's call at the table service."""
+        service, _ = self._running["table"]
+        name = type(request).__name__.removesuffix("Request")
+        return await getattr(service.local(ADMIN, caller="operator"), name)(request)
 
     def _door(self, part: str, caller: str) -> Door:
         door = Door(self._switches[part], caller, self._note)

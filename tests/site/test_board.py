@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from services.rules.domain.options import AmountRange, Option
-from services.rules.domain.state import AuctionFrame, Claim, Deadline, PaymentFrame, State
+from services.rules.domain.state import AuctionFrame, Claim, PaymentFrame, State
 from services.rules.domain.view import view
 from services.site.terminal.board import HEIGHT, cell_width, draw_board
 from services.site.terminal.paint import Paint, clip, width_of
 from services.site.terminal.position import Position
 from services.site.terminal.standings import property_lines, standings
-from services.site.terminal.time_left import TimeLeft
 from tests.site.examples import names_in
 from tests.support.bot_games import flat_edition, new_bot_game
 
@@ -97,20 +94,3 @@ def test_colours_do_not_count_and_are_dropped_when_cut() -> None:
     assert width_of(painted) == 6
     assert clip(painted, 6) == painted
     assert clip(painted, 4) == "abc…"
-
-
-def test_a_countdown_stands_still_with_play_time() -> None:
-    """What is left is counted from the last reading, and only while play time runs."""
-    now = [100.0]
-    left = TimeLeft(lambda: now[0])
-    state = _state()
-    assert state.decision is not None
-    assert left.left_s(state, state.decision) is None
-    state.deadlines = (Deadline(4, "turn", 60_000, 10_000),)
-    decision = replace(state.decision, deadline_id=4)
-    left.heard(20_000, running=True)
-    now[0] += 5
-    assert left.left_s(state, decision) == 45
-    left.heard(25_000, running=False)
-    now[0] += 5
-    assert left.left_s(state, decision) == 45

@@ -57,6 +57,8 @@ def test_wrong_arguments_are_named(arguments: list[str], expected: str, capsys: 
         (["demo", "--seats", "7"], {}, 1, "seats"),
         (["play", "--continue"], {}, 1, "there is no kept game in"),
         (["play", "--connect", "127.0.0.1:1", "--seed", "1"], {}, 2, "--seed chooses the game of a site of its own"),
+        (["play", "--tls"], {}, 2, "--tls is for a gateway that is up already; name it with --connect"),
+        (["play", "--connect", "127.0.0.1:1", "--tls-ca", "/nowhere"], {}, 2, "/nowhere holds no certificate of an"),
     ],
 )
 def test_a_failure_is_one_line_that_says_what_to_do(

@@ -7,6 +7,7 @@ from typing import get_args
 
 import pytest
 from magnate.game.v1 import event_pb2
+from magnate.gateway.v1 import gateway_service_pb2 as pb
 
 from services.rules.domain.options import OptionKind
 from services.rules.domain.state import DecisionKind, MoneyReason
@@ -15,7 +16,7 @@ from services.site.terminal.texts import LANGUAGES, Texts, fill, load_texts
 
 _CHOOSERS = {"reason", "purpose", "cause", "how", "outcome", "kind"}
 _FLAGS = {"extra", "skipped", "settles", "claimed", "yes"}
-SECTIONS = ("words", "reasons", "decisions", "actions", "menu", "journal")
+SECTIONS = ("words", "time", "standstill", "reasons", "decisions", "actions", "menu", "journal")
 
 
 def _wanted_of(event: str, message: object) -> set[str]:
@@ -43,6 +44,13 @@ def test_there_is_a_template_for_each_type_of_event_and_each_reason(language: st
 def test_there_is_a_text_for_each_word_of_the_rules(language: str, section: str, words: object) -> None:
     """Each legal action, decision and reason of a movement of money has its text."""
     assert load_texts(language).keys(section) == set(get_args(words))
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_there_is_a_text_for_each_reason_why_time_stands_still(language: str) -> None:
+    """Whoever waits is told why."""
+    causes = {name.removeprefix("STANDSTILL_").lower() for name, number in pb.Standstill.items() if number}
+    assert load_texts(language).keys("standstill") == causes
 
 
 def _shape(texts: Texts, section: str) -> dict[str, tuple[list[str], int]]:

@@ -184,6 +184,41 @@ async def test_another_replica_keeps_to_the_stop(store_url: str) -> None:
     await one.close()
 
 
+async def test_another_replica_keeps_to_the_time_of_a_stop_that_it_did_not_see(store_url: str) -> None:
+    """Given a stop and a release over one replica, then an answer over another one, which knew the table before, is in
+    time, and stamped with the time of the table."""
+    one = await open_tables(store_url)
+    other = await open_tables(store_url, clock=one.clock)
+    table_id, tokens = await one.running(2)
+    one.clock.pass_ms(1_000)
+    assert await _next(other, table_id, tokens, "hot") == "done"
+    before_ms = (await one.last(table_id)).play_time_ms
+    await Operator(one).stop(table_id)
+    one.clock.pass_ms(HOUR_MS)
+    await Operator(one).release(table_id)
+    one.clock.pass_ms(2_000)
+    assert await _next(other, table_id, tokens, "released") == "done"
+    assert (await one.last(table_id)).play_time_ms == before_ms + 2_000
+    await other.close()
+    await one.close()
+
+
+async def test_a_release_tells_the_clock_when_deadlines_are_due_now(tables: Tables) -> None:
+    """Given a release, then the last update comes again with how far the table is behind its shard, and so does each
+    one after it."""
+    await tables.listen()
+    table_id, tokens = await tables.running(2)
+    await Operator(tables).stop(table_id)
+    tables.clock.pass_ms(HOUR_MS)
+    await Operator(tables).release(table_id)
+    assert await _next(tables, table_id, tokens, "released") == "done"
+    await tables.settle()
+    first, again, after = [message for message in tables.heard if message.HasField("update")]
+    assert again.update == first.update
+    assert [message.held_ms for message in (first, again, after)] == [0, HOUR_MS, HOUR_MS]
+    assert {message.grace_ms for message in (first, again, after)} == {500}
+
+
 async def _broken_log(tables: Tables, table_id: str) -> None:
     """Another event in the newest command, as if a disk had forgotten a bit."""
     update = await tables.last(table_id)

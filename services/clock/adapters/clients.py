@@ -123,10 +123,11 @@ def parse_update(shard: int, payload: bytes) -> InForce | None:
     except DecodeError:
         _log.warning("message_malformed", size_bytes=len(payload))
         return None
-    in_force = () if update.game_over else deadlines_of(update.deadlines)
-    return InForce(shard, update.table_id, update.last_seq, in_force)
+    in_force = () if update.game_over else deadlines_of(update.deadlines, message.held_ms)
+    grace_ms = message.grace_ms if message.HasField("grace_ms") else None
+    return InForce(shard, update.table_id, update.last_seq, in_force, grace_ms)
 
 
-def deadlines_of(deadlines: Sequence[decision_pb2.Deadline]) -> tuple[Deadline, ...]:
-    """Deadlines of a message, as the domain knows them."""
-    return tuple(Deadline(item.deadline_id, item.opened_at_ms, item.budget_ms) for item in deadlines)
+def deadlines_of(deadlines: Sequence[decision_pb2.Deadline], held_ms: int = 0) -> tuple[Deadline, ...]:
+    """Deadlines of a message, as the domain knows them: in the play time of the shard, behind which their table is."""
+    return tuple(Deadline(item.deadline_id, item.opened_at_ms + held_ms, item.budget_ms) for item in deadlines)

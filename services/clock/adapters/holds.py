@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -16,6 +17,8 @@ _KEPT_MS = 30 * 24 * 3_600_000
 _LASTING = (
     sa.select(holds).where(holds.c.ends_at_ms > sa.bindparam("now")).order_by(holds.c.begins_at_ms, holds.c.hold_id)
 )
+# In one order for all, so that two who lock do not wait for each other.
+_LOCKED = _LASTING.with_for_update()
 
 
 def announce(connection: sa.Connection, hold: Hold, now: int) -> None:
@@ -35,10 +38,11 @@ def announce(connection: sa.Connection, hold: Hold, now: int) -> None:
 
 
 def release(connection: sa.Connection, shards: Collection[int], unix_ms: int) -> tuple[int, ...]:
-    """Takes the shards out of all holds that have not ended; returns those that were in one."""
+    """Takes the shards out of all holds that have not ended; returns those that were in one. Who releases at the same
+    moment waits, and finds what this one has left."""
     now = now_ms(connection, unix_ms)
     found: set[int] = set()
-    for hold in lasting(connection, now):
+    for hold in _read(connection, _LOCKED, now):
         rest = set(hold.shards) - set(shards)
         found |= set(hold.shards) - rest
         changed = {"shards": write_shards(rest)} if rest else {"ends_at_ms": min(now, hold.ends_at_ms)}
@@ -48,6 +52,10 @@ def release(connection: sa.Connection, shards: Collection[int], unix_ms: int) ->
 
 def lasting(connection: sa.Connection, now: int) -> tuple[Hold, ...]:
     """Holds that have not ended, by their begin."""
+    return _read(connection, _LASTING, now)
+
+
+def _read(connection: sa.Connection, query: sa.Select[Any], now: int) -> tuple[Hold, ...]:
     return tuple(
         Hold(
             hold_id=row.hold_id,
@@ -56,5 +64,5 @@ def lasting(connection: sa.Connection, now: int) -> tuple[Hold, ...]:
             begins_at_ms=row.begins_at_ms,
             ends_at_ms=row.ends_at_ms,
         )
-        for row in connection.execute(_LASTING, {"now": now})
+        for row in connection.execute(query, {"now": now})
     )

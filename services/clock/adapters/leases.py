@@ -17,7 +17,7 @@ from services.clock.adapters.databases import now_ms
 from services.clock.adapters.holds import lasting
 from services.clock.adapters.schema import play_time, replicas, shards
 from services.clock.application.ports import Kept, Look, Taken, Terms
-from services.clock.domain.play_time import Start
+from services.clock.domain.play_time import Cause, Start
 from services.clock.domain.shards import SHARDS
 
 # Epochs of shards begin so far above the last one of the program before, which may be started again meanwhile.
@@ -179,6 +179,7 @@ def _take(
             play_time_ms=row.play_time_ms,
             given_back_ms=row.given_back_ms,
             away_ms=max(0, now - row.saved_at_ms) if row.saved_at_ms else None,
+            cause=Cause(row.cause) if row.saved_at_ms and row.cause else None,
         )
         found.setdefault((row.epoch, start), []).append(row.shard)
     return [Taken(shards=tuple(sorted(numbers)), epoch=epoch, start=start) for (epoch, start), numbers in found.items()]

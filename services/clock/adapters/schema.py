@@ -40,6 +40,7 @@ outages = sa.Table(
     sa.Column("cause", sa.String(20), nullable=False),
     sa.Column("given_back_ms", sa.BigInteger, nullable=False),
     sa.Column("shards", sa.String(255), nullable=False, server_default="0-63"),
+    sa.Index("clock_outages_by_id", sa.text("outage_id DESC"), "shard"),
 )
 
 holds = sa.Table(

@@ -19,12 +19,15 @@ T = TypeVar("T")
 
 class SqlStore:
     """Leases, holds and outages. The first call brings the tables up to date. Every call raises ServiceError
-    `unreachable` when the store does not answer."""
+    `unreachable` when the store does not answer. Outages are deleted `forget_after_ms` after their end, 0: never."""
 
-    def __init__(self, database: Database, *, replica: str, terms: Terms, timepiece: Timepiece) -> None:
+    def __init__(
+        self, database: Database, *, replica: str, terms: Terms, timepiece: Timepiece, forget_after_ms: int = 0
+    ) -> None:
         self._database = database
         self._replica = Replica(replica, terms)
         self._timepiece = timepiece
+        self._forget_after_ms = forget_after_ms
         self._migrated = False
 
     async def look(self, held: Collection[int], expected_unix_ms: int | None) -> Look:
@@ -35,6 +38,8 @@ class SqlStore:
     async def save(self, kept: Sequence[Kept], ended: Sequence[Outage]) -> frozenset[int]:
         def work(connection: sa.Connection) -> frozenset[int]:
             outages.store(connection, ended)
+            if ended and self._forget_after_ms:
+                outages.forget(connection, self._forget_after_ms, self._unix_ms())
             return leases.save(connection, self._replica, kept, self._unix_ms()) if kept else frozenset()
 
         return await self._run(work)

@@ -74,7 +74,7 @@ class Hold:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Look:
     """How the shards are shared: what was taken now, how many this replica may hold, the store's Unix time, and the
-    holds that have not ended."""
+    holds that have not ended, by their begin."""
 
     taken: tuple[Taken, ...]
     share: int
@@ -106,7 +106,7 @@ class Leases(Protocol):
 
     async def save(self, kept: Sequence[Kept], ended: Sequence[Outage]) -> frozenset[int]:
         """Stores both at once and renews the leases; returns the shards that are still held. Outages that are stored
-        already are left as they are."""
+        already are left as they are; some that ended long ago may go."""
         ...
 
     async def give_back(self, kept: Sequence[Kept]) -> None:

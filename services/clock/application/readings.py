@@ -13,7 +13,8 @@ from services.clock.domain.play_time import Reading
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """The reading of some shards, with the hold that lasts or comes next for them, and the store's Unix time."""
+    """The reading of some shards, with the hold that lasts or comes next for them, and the store's Unix time. The hold
+    ends when the last one does of those that follow it without a break."""
 
     shards: frozenset[int]
     reading: Reading

@@ -82,6 +82,7 @@ class State:
     instruments: Instruments
     shards: dict[int, Shard] = field(default_factory=dict)
     bands: list[Band] = field(default_factory=list)
+    # By their begin.
     holds: tuple[Hold, ...] = ()
 
     def add(self, band: Band) -> None:
@@ -149,11 +150,25 @@ class State:
 
     def _told(self, band: Band, now: Instant) -> list[Told]:
         reading = band.play_time.read(now)
+        if not self.holds:
+            return [Told(band.shards, reading)]
         unix_ms = self.records.clock_at(now.mono_ns)
-        rest, told = band.shards, []
+        parts: dict[Hold | None, set[int]] = {}
+        for number in band.shards:
+            parts.setdefault(self._hold_of(number, unix_ms), set()).add(number)
+        return [
+            Told(frozenset(part), reading) if hold is None else Told(frozenset(part), reading, hold, unix_ms)
+            for hold, part in parts.items()
+        ]
+
+    def _hold_of(self, number: int, unix_ms: int) -> Hold | None:
+        """The hold of a shard that lasts or comes next, up to the end of all that follow it without a break."""
+        told = None
         for hold in self.holds:
-            part = rest & frozenset(hold.shards)
-            if part and unix_ms < hold.ends_at_ms:
-                told.append(Told(part, reading, hold, unix_ms))
-                rest -= part
-        return [*told, Told(rest, reading)] if rest else told
+            if number not in hold.shards or hold.ends_at_ms <= unix_ms:
+                continue
+            if told is None:
+                told = hold
+            elif told.ends_at_ms < hold.ends_at_ms and hold.begins_at_ms <= told.ends_at_ms:
+                told = replace(told, ends_at_ms=hold.ends_at_ms)
+        return told

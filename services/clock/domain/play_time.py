@@ -55,11 +55,13 @@ class Stretch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Start:
-    """What a counter goes on from. `away_ms` passed since it was stored; None for a counter that never ran."""
+    """What a counter goes on from. `away_ms` passed since it was stored; None for a counter that never ran. `cause` is
+    why it stood still then already, None if it advanced."""
 
     play_time_ms: int = 0
     given_back_ms: int = 0
     away_ms: int | None = None
+    cause: Cause | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,7 +117,10 @@ class PlayTime:
         if start.away_ms is not None:
             away_ns = max(0, start.away_ms) * NS_PER_MS
             self._since_ns -= away_ns
-            self._standing = Cause.CLOCK_AWAY
+            self._standing = start.cause or Cause.CLOCK_AWAY
+            if self._standing is Cause.HELD:
+                # Unless it is held again, it was released meanwhile.
+                self._released_ns = now.mono_ns
             # The one before may have counted for a period what he had not stored yet.
             self._shown_up_to_ns += min(away_ns, self._period_ns + self._longest_gap_ns)
 
@@ -173,13 +178,16 @@ class PlayTime:
         return ended
 
     def hold(self, now: Instant) -> Stretch | None:
-        """Play time stands still from now until it is released; returns the stretch for whose cause it stood before."""
+        """Play time stands still from now until it is released; returns the stretch for whose cause it stood before.
+        One that was held all the time goes on, whoever held it."""
         if self._held:
             return None
         self._note_shown(now)
-        ended = self._end(now.mono_ns)
-        if not self._has_run:
-            self._since_ns = now.mono_ns
+        ended = None
+        if self._standing is not Cause.HELD:
+            ended = self._end(now.mono_ns)
+            if not self._has_run:
+                self._since_ns = now.mono_ns
         self._held, self._standing, self._released_ns = True, Cause.HELD, None
         return ended
 

@@ -77,6 +77,7 @@ class Pool:
         self._members: dict[str, Member] = {}
         self._watches: dict[str, asyncio.Task[None]] = {}
         self._retiring: set[asyncio.Task[None]] = set()
+        self._parting: list[Callable[[Member], Awaitable[None]]] = []
         self._look: asyncio.Task[None] | None = None
         self._changed = asyncio.Event()
         self._met = asyncio.Event()
@@ -197,28 +198,44 @@ class Pool:
 
         return min(members, key=worth)
 
+    def on_leaving(self, part: Callable[[Member], Awaitable[None]]) -> None:
+        """`part` is called before the connection to a replica that is gone is closed."""
+        self._parting.append(part)
+
     async def _keep_looking(self) -> None:
         while True:
-            found = await self._replicas.find()
-            for name in found:
-                if name not in self._members and name not in self._watches:
-                    self._members[name] = member = Member(name, self._replicas.client(name))
-                    self._watches[name] = asyncio.create_task(self._watch(member))
-            # That nobody is found says more about the names than about the replicas.
-            for name in [name for name in self._members if found and name not in found]:
-                self._retire(name)
+            try:
+                await self._look_once()
+            except OSError as error:
+                # A certificate may be missing for the moment in which it is replaced.
+                _log.warning("look_failed", what=self._what, reason=str(error))
+            except Exception as error:
+                _log.exception("look_failed", error, what=self._what)
             await asyncio.sleep(_LOOK_S)
 
+    async def _look_once(self) -> None:
+        found = await self._replicas.find()
+        # That nobody is found says more about the names than about the replicas.
+        for name in [name for name in self._members if found and name not in found]:
+            self._retire(name)
+        for name in found:
+            if name not in self._members and name not in self._watches:
+                self._members[name] = member = Member(name, self._replicas.client(name))
+                self._watches[name] = asyncio.create_task(self._watch(member))
+
     def _retire(self, name: str) -> None:
-        del self._members[name]
-        task = asyncio.create_task(self._let_go(name))
+        task = asyncio.create_task(self._let_go(name, self._members.pop(name)))
         self._retiring.add(task)
         task.add_done_callback(self._retiring.discard)
 
-    async def _let_go(self, name: str) -> None:
+    async def _let_go(self, name: str, member: Member) -> None:
         await asyncio.sleep(_RETIRE_S)
-        await end_tasks([self._watches.pop(name)])
+        await end_tasks([self._watches[name]])
+        for part in self._parting:
+            await part(member)
         await self._replicas.forget(name)
+        # Now it may be taken up again under the same name.
+        del self._watches[name]
 
     async def _watch(self, member: Member) -> None:
         while True:
@@ -234,6 +251,10 @@ class Pool:
                     # It says nothing of itself: it serves as long as it answers.
                     self._note(member, serves=True)
                     return
+            except OSError as error:
+                _log.warning("watch_failed", what=self._what, replica=member.name, reason=str(error))
+            except Exception as error:
+                _log.exception("watch_failed", error, what=self._what, replica=member.name)
             self._note(member, serves=False)
             await asyncio.sleep(_AGAIN_S * random.uniform(0.5, 1.0))
 

@@ -48,7 +48,7 @@ def open_channel(
     names: only numbers can be listed here.
 
     With `tls` it is encrypted, and the other side's certificate must bear the name of the `service`, whatever the
-    address. OSError for files that cannot be read.
+    address; without one, the host's. OSError for files that cannot be read.
     """
     target = _target(parse_addresses(addresses))
     chosen = options or ChannelOptions()
@@ -66,7 +66,8 @@ def open_channel(
     ]
     if tls is None:
         return grpc.aio.insecure_channel(target, options=arguments)
-    arguments.append(("grpc.ssl_target_name_override", service))
+    if service:
+        arguments.append(("grpc.ssl_target_name_override", service))
 
     def open_secure(credentials: grpc.ChannelCredentials) -> grpc.aio.Channel:
         return grpc.aio.secure_channel(target, credentials, options=arguments)
@@ -151,9 +152,7 @@ def _unary_caller(wire: _Wire, method: Method, default_ms: int) -> Callable[...,
             try:
                 answer = cast(bytes, await call)
             except grpc.aio.AioRpcError as error:
-                if error.code() is grpc.StatusCode.CANCELLED:
-                    raise _given_up(method.path) from None
-                raise from_rpc_error(error) from None
+                raise _given_up(method.path) if _is_given_up(error) else from_rpc_error(error) from None
             except asyncio.CancelledError:
                 if is_ours():
                     raise
@@ -201,7 +200,8 @@ class RemoteStream:
         try:
             answer = cast(bytes, await self._answers.__anext__())
         except grpc.aio.AioRpcError as error:
-            raise from_rpc_error(error) from None
+            lost = _is_write_lost(error)
+            raise _given_up(self._method.path) if lost else from_rpc_error(error) from None
         except asyncio.CancelledError:
             raise_if_not_ours(self._method.path)
             raise
@@ -238,6 +238,16 @@ def raise_if_not_ours(path: str) -> None:
     """Only a real cancel may pass as such."""
     if not is_ours():
         raise cancelled(path)
+
+
+def _is_given_up(error: grpc.aio.AioRpcError) -> bool:
+    return error.code() is grpc.StatusCode.CANCELLED or _is_write_lost(error)
+
+
+def _is_write_lost(error: grpc.aio.AioRpcError) -> bool:
+    """Where a server ends a stream while a request leaves for it, grpc.aio may put this in place of the server's
+    status (grpc/grpc issue 36066)."""
+    return error.code() is grpc.StatusCode.INTERNAL and error.details() == "Internal error from Core"
 
 
 def _given_up(path: str) -> ServiceError:

@@ -7,6 +7,7 @@ It runs as a script of its own and loads nothing but the standard library.
 
 from __future__ import annotations
 
+import atexit
 import os
 import shutil
 import signal
@@ -41,6 +42,7 @@ class Warden:
             self._process = subprocess.Popen(
                 [sys.executable, "-I", "-S", __file__], stdin=subprocess.PIPE, start_new_session=True
             )
+            atexit.register(self._process.communicate)
         assert self._process.stdin is not None
         self._process.stdin.write(line.encode() + b"\n")
         self._process.stdin.flush()

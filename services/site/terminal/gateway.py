@@ -13,7 +13,7 @@ from magnate.gateway.v1 import gateway_service_pb2 as pb
 from magnate.table.v1 import table_pb2
 
 from gateway.domain.contract_version import CONTRACT_KEY, CONTRACT_VERSION
-from services.kit.calls import RemoteClient, open_channel
+from services.kit.calls import RemoteClient, TlsFiles, open_channel
 from services.kit.errors import ServiceError
 
 DESCRIPTOR = pb.DESCRIPTOR.services_by_name["GatewayService"]
@@ -32,20 +32,23 @@ _PASSING = frozenset(
         grpc.StatusCode.ABORTED,
     }
 )
-#: ends of a watch after which it is opened again
 # What was seen last is not in the log: the store was restored from a backup.
 _RESTORED = "seq_ahead"
+#: ends of a watch after which it is opened again
 _RESUMABLE = frozenset({"slow_client", "draining", "overloaded", "unreachable", "internal"})
 
 
 class Guest:
-    """A client of the gateway at `host:port`, with a session once it has begun or resumed one."""
+    """A client of the gateway at `host:port`, with a session once it has begun or resumed one.
 
-    def __init__(self, address: str) -> None:
+    With `tls` the connection is encrypted, and the certificate must bear `name`, or the host's."""
+
+    def __init__(self, address: str, tls: TlsFiles | None = None, name: str = "") -> None:
         self.address = address
+        self.is_encrypted = tls is not None
         self.token = ""
         self.session = table_pb2.Session()
-        self._channel = open_channel(address)
+        self._channel = open_channel(address, tls=tls, service=name)
         self._client: Any = RemoteClient(DESCRIPTOR, self._channel)
 
     async def close(self) -> None:

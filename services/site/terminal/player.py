@@ -25,6 +25,7 @@ from services.site.terminal.names import Names
 from services.site.terminal.position import OutOfStepError, Position, position_of
 from services.site.terminal.standings import property_lines, standings
 from services.site.terminal.time_left import TimeLeft
+from services.site.terminal.time_news import TimeNews
 
 _JOURNAL_LINES = 40
 #: refusals after which the next decision is already on its way
@@ -47,6 +48,7 @@ class Player:
         self._told: deque[str] = deque(maxlen=_JOURNAL_LINES)
         self._auto = AutoMove()
         self._time = TimeLeft()
+        self._news = TimeNews(names.texts)
         self._position: Position | None = None
         self._dialog: asyncio.Task[None] | None = None
         self._asked = -1
@@ -92,7 +94,7 @@ class Player:
         try:
             if message.HasField("snapshot"):
                 self._position = position_of(message.snapshot)
-                self._time.heard(message.snapshot.play_time_ms, running=True)
+                self._time.heard(message.snapshot.play_time_ms)
             elif message.HasField("update"):
                 self._note_update(message.update)
         except OutOfStepError as error:
@@ -102,10 +104,18 @@ class Player:
             return
         if message.HasField("table"):
             self._names.seat_all(message.table.seats)
+            self._time.table(message.table.held_ms, paused=message.table.paused)
+        elif message.HasField("opened"):
+            self._time.opened(message.opened.heartbeat_ms)
         elif message.HasField("heartbeat"):
-            self._time.heard(message.heartbeat.play_time_ms, running=message.heartbeat.running)
+            self._note_time(message.heartbeat)
         self._console.picture(self._picture)
         self._ask()
+
+    def _note_time(self, beat: pb.Heartbeat) -> None:
+        self._time.heard(beat.play_time_ms, running=beat.running)
+        for line in self._news.heard(beat):
+            self._console.notice(line)
 
     def _note_update(self, update: update_pb2.Update) -> None:
         for event in update.events:
@@ -113,7 +123,6 @@ class Player:
             if line:
                 self._told.append(line)
                 self._console.journal(line)
-        self._time.heard(update.play_time_ms, running=True)
         if self._position is not None:
             self._position = self._position.after(update)
 
@@ -154,7 +163,8 @@ class Player:
         seats = ", ".join(self._names.seat(seat) for seat in decision.seats)
         left = self._time.left_s(self._position.view, decision)
         shown = "" if left is None else f" ({self._texts.say('words', 'time_left', seconds=left)})"
-        return self._texts.say("words", "waiting_for", seat=seats) + shown
+        stands = f" [{self._news.why}]" if self._news.why else ""
+        return self._texts.say("words", "waiting_for", seat=seats) + shown + stands
 
     def _auto_is_planned(self) -> bool:
         position = self._position

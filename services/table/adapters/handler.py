@@ -183,10 +183,15 @@ class TableHandler:
 
     async def ReadUpdates(self, request: pb.ReadUpdatesRequest, call: Call) -> pb.ReadUpdatesResponse:
         with _refusing():
-            updates, last_seq, history_id = await self._do.read_updates.run(
+            page = await self._do.read_updates.run(
                 request.session_token, request.table_id, request.after_seq, request.page_size
             )
-        return pb.ReadUpdatesResponse(updates=updates, last_seq=last_seq, history_id=history_id)
+        return pb.ReadUpdatesResponse(
+            updates=page.updates,
+            last_seq=page.last_seq,
+            history_id=page.history_id,
+            lobby_version=page.lobby_version,
+        )
 
     async def GetSnapshot(self, request: pb.GetSnapshotRequest, call: Call) -> pb.GetSnapshotResponse:
         with _refusing():

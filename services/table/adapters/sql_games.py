@@ -16,6 +16,7 @@ from services.table.application.ports import (
     LoggedCommand,
     LoggedUpdate,
     LogRow,
+    Looked,
     TableKey,
     Unpublished,
 )
@@ -34,7 +35,7 @@ def _of(of: sa.Table) -> sa.ColumnElement[bool]:
 
 
 _SEQ = sa.bindparam("seq", type_=sa.BigInteger)
-_GAME = sa.select(games.c.last_seq, games.c.is_over).where(_of(games))
+_GAME = sa.select(games.c.last_seq, games.c.holders_version, games.c.is_over).where(_of(games))
 _LOGGED = sa.select(game_log.c.digest, game_log.c.first_seq, game_log.c.last_seq).where(
     _of(game_log), game_log.c.command_id == sa.bindparam("command_id")
 )
@@ -179,14 +180,16 @@ def finish(connection: sa.Connection, row: LogRow) -> bool:
     return True
 
 
-def find_command(connection: sa.Connection, key: TableKey, command_id: str) -> tuple[int, LoggedCommand | None]:
+def find_command(connection: sa.Connection, key: TableKey, command_id: str) -> Looked:
     game = connection.execute(_GAME, _named(key)).one_or_none()
     if game is None:
-        return 0, None
+        return Looked()
     found = connection.execute(_LOGGED, {**_named(key), "command_id": command_id}).one_or_none()
     if found is not None:
-        return game.last_seq, LoggedCommand(found.digest, found.first_seq, found.last_seq)
-    return game.last_seq, sql_archives.find_command(connection, key, command_id) if game.is_over else None
+        logged: LoggedCommand | None = LoggedCommand(found.digest, found.first_seq, found.last_seq)
+    else:
+        logged = sql_archives.find_command(connection, key, command_id) if game.is_over else None
+    return Looked(game.last_seq, game.holders_version, logged)
 
 
 def load(connection: sa.Connection, key: TableKey) -> Game | None:

@@ -22,9 +22,9 @@ from services.table.application.ports import (
     LIVE_ROWS,
     Game,
     LiveGame,
-    LoggedCommand,
     LoggedUpdate,
     LogRow,
+    Looked,
     Sweep,
     TableKey,
     Unpublished,
@@ -76,7 +76,7 @@ class SqlStore:
             return self._database.append(row)
         return asyncio.ensure_future(self._database.write(lambda c: sql_admin.append(c, row)))
 
-    async def find_command(self, key: TableKey, command_id: str) -> tuple[int, LoggedCommand | None]:
+    async def find_command(self, key: TableKey, command_id: str) -> Looked:
         return await self._database.read(lambda c: sql_games.find_command(c, key, command_id))
 
     async def load_game(self, key: TableKey) -> Game | None:

@@ -29,7 +29,17 @@ from services.table.application.lobby import version_race
 from services.table.application.options import Options
 from services.table.application.outbox import Outbox
 from services.table.application.play_time import refuse_unknown
-from services.table.application.ports import LogRow, Meter, PlayTime, Rules, Store, TableKey, Wall
+from services.table.application.ports import (
+    LoggedCommand,
+    LogRow,
+    Meter,
+    OwnTime,
+    PlayTime,
+    Rules,
+    Store,
+    TableKey,
+    Wall,
+)
 from services.table.application.states import by_name, by_value, digest_of
 from services.table.domain.refusals import Reason, RefusalError
 
@@ -168,7 +178,7 @@ class Commands:
             # At the time of the last command the deadlines that this one opens would have run for a while already.
             return await self._repeated(hot, order) or _refuse_unknown_time()
         # A replica whose readings lag must not take play time back.
-        play_time_ms = max(order.play_time_ms - hot.held_ms, hot.play_time_ms)
+        play_time_ms = max(order.play_time_ms - hot.own_time.held_ms, hot.play_time_ms)
         answer = await self._apply(hot, order.command, play_time_ms)
         if answer is None:
             hot.is_loaded = False
@@ -211,17 +221,18 @@ class Commands:
 
     async def _refused(self, hot: HotTable, order: Order, refusal: refusal_pb2.Refusal) -> Done | None:
         """A refusal by the rules counts only for the newest state, and not for what was done before."""
-        last_seq, logged = await self._store.find_command(hot.key, order.command.command_id)
-        if logged is not None:
-            return _same(order, logged.digest, logged.first_seq, logged.last_seq)
-        if last_seq != hot.last_seq:
+        found = await self._store.find_command(hot.key, order.command.command_id)
+        if found.logged is not None:
+            return _same(order, found.logged)
+        # Where the table stood meanwhile, elsewhere, its time is another one.
+        if (found.last_seq, found.holders_version) != (hot.last_seq, hot.holders_version):
             hot.is_loaded = False
             return None
         raise from_rules(refusal)
 
     async def _repeated(self, hot: HotTable, order: Order) -> Done | None:
-        _, logged = await self._store.find_command(hot.key, order.command.command_id)
-        return None if logged is None else _same(order, logged.digest, logged.first_seq, logged.last_seq)
+        logged = (await self._store.find_command(hot.key, order.command.command_id)).logged
+        return None if logged is None else _same(order, logged)
 
     async def _commit(self, hot: HotTable, row: LogRow, applied: rules_pb.Applied) -> bool:
         commit = self._store.append(row)
@@ -230,15 +241,17 @@ class Commands:
         except BaseException:
             # The caller has gone, or the store is in trouble: the commit may still succeed.
             hot.is_loaded = False
-            commit.add_done_callback(partial(self._committed_late, row, turns_of(hot, row, applied)))
+            commit.add_done_callback(partial(self._committed_late, row, turns_of(hot, row, applied), hot.own_time))
             raise
 
-    def _committed_late(self, row: LogRow, turns: Sequence[table_pb2.BotTurn], commit: asyncio.Future[bool]) -> None:
+    def _committed_late(
+        self, row: LogRow, turns: Sequence[table_pb2.BotTurn], own_time: OwnTime, commit: asyncio.Future[bool]
+    ) -> None:
         key = TableKey(row.shard, row.table_id)
         if commit.cancelled() or commit.exception() is not None:
             self._outbox.outcome_unknown(key, row.first_seq)
         elif commit.result():
-            self._outbox.update_committed(key, row.last_seq, row.update, turns)
+            self._outbox.update_committed(key, row.last_seq, row.update, own_time, turns)
             self._bots.game_moved(key, row.last_seq, turns)
 
     def _row(self, hot: HotTable, order: Order, play_time_ms: int, applied: rules_pb.Applied) -> LogRow:
@@ -272,7 +285,7 @@ class Commands:
         hot.is_over = row.result is not None
         hot.since_snapshot = 0 if row.snapshot is not None else hot.since_snapshot + 1
         turns = turns_of(hot, row, applied)
-        self._outbox.update_committed(hot.key, row.last_seq, row.update, turns)
+        self._outbox.update_committed(hot.key, row.last_seq, row.update, hot.own_time, turns)
         self._bots.game_moved(hot.key, row.last_seq, turns)
 
     async def _tell_finished(self, hot: HotTable) -> None:
@@ -305,14 +318,14 @@ def secrets_of(applied: rules_pb.Applied) -> bytes:
     return rules_pb.LogEntry(secrets=applied.secrets).SerializeToString()
 
 
-def _same(order: Order, digest: bytes, first_seq: int, last_seq: int) -> Done:
-    if digest != order.digest():
+def _same(order: Order, logged: LoggedCommand) -> Done:
+    if logged.digest != order.digest():
         raise RefusalError(
             Reason.COMMAND_ID_REUSED,
             "another command was done under this id",
             {"command_id": order.command.command_id},
         )
-    return Done(first_seq, last_seq, repeated=True)
+    return Done(logged.first_seq, logged.last_seq, repeated=True)
 
 
 def _refuse_paused() -> Done:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from magnate.game.v1 import update_pb2
 
 from services.table.application.lobby import no_table
-from services.table.application.ports import Game, Store, TableKey
+from services.table.application.ports import Game, OwnTime, Store, TableKey
 from services.table.application.states import digest_of
 from services.table.domain.refusals import Reason, RefusalError
 from services.table.domain.table import Status
@@ -34,7 +34,6 @@ class HotTable:
     """Where a game stands, and the lock in which its commands come one after the other."""
 
     __slots__ = (
-        "held_ms",
         "history_id",
         "holders",
         "holders_version",
@@ -45,6 +44,7 @@ class HotTable:
         "key",
         "last_seq",
         "lock",
+        "own_time",
         "play_time_ms",
         "since_snapshot",
         "state_hash",
@@ -58,7 +58,7 @@ class HotTable:
         self.is_over = False
         self.is_paused = False
         self.is_stopped = False
-        self.held_ms = 0
+        self.own_time = OwnTime(0, 0)
         self.history_id = ""
         self.last_seq = 0
         self.state_hash = b""
@@ -74,7 +74,7 @@ class HotTable:
         self.is_over = game.table.status != Status.RUNNING
         self.is_paused = game.table.is_paused
         self.is_stopped = game.table.stop is not None
-        self.held_ms = game.table.held_ms
+        self.own_time = OwnTime.of(game.table)
         self.history_id = game.table.history_id
         self.last_seq = update.last_seq
         self.state_hash = update.state_hash

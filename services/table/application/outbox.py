@@ -21,7 +21,7 @@ from services.kit.logs import get_log
 from services.table.application.last_updates import read_update
 from services.table.application.messages import table_message
 from services.table.application.options import Options
-from services.table.application.ports import Message, Meter, Publisher, Store, TableKey, Wall
+from services.table.application.ports import Message, Meter, OwnTime, Publisher, Store, TableKey, Wall
 from services.table.application.turns import turns_of
 from services.table.domain.table import Status, Table
 
@@ -31,6 +31,7 @@ _FIRST_BACKOFF_S = 0.05
 # Probes come this way too: a long wait after the stream is back would be play time that nobody gets to play.
 _LAST_BACKOFF_S = 0.25
 _LAST_S = 2.0
+_LAST_MARKS_S = 1.0
 _RECOVERED_PER_PASS = 200
 _UPDATES_PER_PASS = 1_000
 _LOBBY_SUFFIX = ":lobby"
@@ -71,31 +72,44 @@ class Outbox:
         self._looked_at: tuple[int, str] | None = None
 
     def update_committed(
-        self, key: TableKey, last_seq: int, update: bytes, turns: Sequence[table_pb2.BotTurn] = ()
+        self,
+        key: TableKey,
+        last_seq: int,
+        update: bytes,
+        own_time: OwnTime,
+        turns: Sequence[table_pb2.BotTurn] = (),
     ) -> None:
-        """An update is on disk; the turns of bots that it brings go out right behind it."""
+        """An update is on disk; the turns of bots that it brings go out right behind it. The last one may come again:
+        then the clock arms its deadlines anew."""
         if key in self._behind:
             return
-        if len(self._queue) >= self._options.outbox_size:
+        if self._is_full:
             self._behind.add(key)
             return
-        payload = table_pb2.StreamMessage(update=update, history_id=self._store.history_id).SerializeToString()
+        payload = table_pb2.StreamMessage(
+            update=update,
+            history_id=self._store.history_id,
+            held_ms=own_time.held_ms,
+            grace_ms=own_time.grace_ms,
+        ).SerializeToString()
         # The last of what belongs together carries the mark: whoever finds it has nothing to ask again.
         self._push(Message(key.shard, key.table_id, last_seq, payload), None if turns else key)
         for number, turn in enumerate(turns, start=1):
-            self.bot_asked(turn, key if number == len(turns) else None)
+            self._push_turn(turn, key if number == len(turns) else None)
 
     def outcome_unknown(self, key: TableKey, first_seq: int) -> None:
         """The store did not say whether an update is on disk. It is looked for as soon as the store answers."""
         self._unknown[key] = min(first_seq - 1, self._unknown.get(key, first_seq))
 
-    def bot_asked(self, turn: table_pb2.BotTurn, marks: TableKey | None = None) -> None:
-        """A bot is asked, or asked again. With it on the event stream, all up to it is there of the table `marks`."""
-        payload = table_pb2.StreamMessage(bot_turn=turn).SerializeToString()
-        self._push(Message(turn.shard, turn.table_id + _BOT_SUFFIX, turn.seq, payload), marks)
+    def bot_asked(self, turn: table_pb2.BotTurn) -> None:
+        """A bot is asked again; where too much waits it is not, and the table plays for it."""
+        if not self._is_full:
+            self._push_turn(turn)
 
     def table_changed(self, table: Table) -> None:
-        """A table has changed outside its game."""
+        """A table has changed outside its game. Where too much waits, `recover` finds it by its mark."""
+        if self._is_full:
+            return
         payload = table_pb2.StreamMessage(table=table_message(table)).SerializeToString()
         message = Message(table.shard, table.table_id + _LOBBY_SUFFIX, table.lobby_version, payload)
         self._push(message, TableKey(table.shard, table.table_id), is_lobby=True)
@@ -120,11 +134,40 @@ class Outbox:
         self._unknown.clear()
 
     async def run(self) -> None:
-        """Publishes for ever; for one background task. When it is cancelled, what waits goes out first."""
+        """Publishes for ever; for one background task."""
+        backoff_s = _FIRST_BACKOFF_S
+        while True:
+            if not self._queue:
+                self._wake.clear()
+                await self._wake.wait()
+            try:
+                await self._publish_batch()
+            except ServiceError as error:
+                if backoff_s == _FIRST_BACKOFF_S:
+                    _log.warning("publish_failed", reason=error.reason, waiting=len(self._queue))
+                self._failures += 1
+                if self._failures > 1:
+                    self._drop_probes()
+                self._report()
+                await asyncio.sleep(backoff_s)
+                backoff_s = min(backoff_s * 2, _LAST_BACKOFF_S)
+                continue
+            backoff_s, self._failures = _FIRST_BACKOFF_S, 0
+
+    async def finish(self) -> None:
+        """Publishes what still waits, for two seconds at most, and notes how far it came; for when `run` has ended."""
         try:
-            await self._publish_forever()
-        finally:
-            await self._finish()
+            async with asyncio.timeout(_LAST_S):
+                while self._queue:
+                    await self._publish_batch()
+        except (TimeoutError, ServiceError):
+            # Nothing is lost: the next one to look at the marks finds it.
+            _log.warning("outbox_left", messages=len(self._queue))
+        try:
+            async with asyncio.timeout(_LAST_MARKS_S):
+                await self.write_marks()
+        except (TimeoutError, ServiceError):
+            _log.warning("marks_left", tables=len(self._game_marks))
 
     async def run_upkeep(self) -> None:
         """Writes the marks, and reads again what they do not cover; for one background task."""
@@ -180,41 +223,19 @@ class Outbox:
         self._behind.add(key)
         try:
             rows, _ = await self._store.read_log(key, after_seq, _UPDATES_PER_PASS)
+            game = await self._store.load_game(key) if rows else None
         finally:
             self._behind.discard(key)
-        if rows:
-            for row in rows:
-                self.update_committed(key, row.last_seq, row.update)
-            await self._ask_bots(key)
-            _log.info("published_again", table_id=key.table_id, after_seq=after_seq, updates=len(rows))
-
-    async def _ask_bots(self, key: TableKey) -> None:
-        """Whoever committed may have died before he told the bots."""
-        game = await self._store.load_game(key)
-        if game is not None and game.table.status == Status.RUNNING and not game.table.is_paused:
+        if game is None:
+            return
+        for row in rows:
+            self.update_committed(key, row.last_seq, row.update, OwnTime.of(game.table))
+        # Whoever committed may have died before he told the bots.
+        if game.table.status == Status.RUNNING and not game.table.is_paused:
             update = read_update(key.table_id, game.last_update)
             for turn in turns_of(key, game.table.bot_levels(), update) if update is not None else ():
-                self.bot_asked(turn)
-
-    async def _publish_forever(self) -> None:
-        backoff_s = _FIRST_BACKOFF_S
-        while True:
-            if not self._queue:
-                self._wake.clear()
-                await self._wake.wait()
-            try:
-                await self._publish_batch()
-            except ServiceError as error:
-                if backoff_s == _FIRST_BACKOFF_S:
-                    _log.warning("publish_failed", reason=error.reason, waiting=len(self._queue))
-                self._failures += 1
-                if self._failures > 1:
-                    self._drop_probes()
-                self._report()
-                await asyncio.sleep(backoff_s)
-                backoff_s = min(backoff_s * 2, _LAST_BACKOFF_S)
-                continue
-            backoff_s, self._failures = _FIRST_BACKOFF_S, 0
+                self._push_turn(turn)
+        _log.info("published_again", table_id=key.table_id, after_seq=after_seq, updates=len(rows))
 
     def _drop_probes(self) -> None:
         """They are answered too late to say anything; the clock sends others."""
@@ -229,19 +250,18 @@ class Outbox:
                 self._mark(queued)
         self._meter.published(len(batch))
 
-    async def _finish(self) -> None:
-        try:
-            async with asyncio.timeout(_LAST_S):
-                while self._queue:
-                    await self._publish_batch()
-                await self.write_marks()
-        except (TimeoutError, ServiceError):
-            # Nothing is lost: the next one to look at the marks finds it.
-            _log.warning("outbox_left", messages=len(self._queue))
-
     def _report(self) -> None:
         lag_s = self._wall.monotonic_s() - self._queue[0].since_s if self._queue else 0.0
         self._meter.outbox_waits(len(self._queue), lag_s)
+
+    @property
+    def _is_full(self) -> bool:
+        return len(self._queue) >= self._options.outbox_size
+
+    def _push_turn(self, turn: table_pb2.BotTurn, marks: TableKey | None = None) -> None:
+        """With it on the event stream, all up to it is there of the table `marks`."""
+        payload = table_pb2.StreamMessage(bot_turn=turn).SerializeToString()
+        self._push(Message(turn.shard, turn.table_id + _BOT_SUFFIX, turn.seq, payload), marks)
 
     def _push(self, message: Message, key: TableKey | None = None, *, is_lobby: bool = False) -> None:
         self._queue.append(_Queued(message, self._wall.monotonic_s(), key, is_lobby))

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from magnate.game.v1 import update_pb2
-
 from services.table.application.bot_watch import BotWatch
+from services.table.application.going_on import GoingOn
 from services.table.application.hot_tables import HotTables
 from services.table.application.lobby import Lobby, key_of
-from services.table.application.outbox import Outbox
 from services.table.application.play_time import known_ms
-from services.table.application.ports import PlayTime, Store, TableKey
+from services.table.application.ports import PlayTime
 from services.table.application.sessions import Sessions
-from services.table.application.turns import turns_of
 from services.table.domain.standing import pause, resume
 from services.table.domain.table import Table
 
@@ -22,21 +19,19 @@ class PauseTable:
     def __init__(
         self,
         *,
-        store: Store,
         play_time: PlayTime,
         lobby: Lobby,
         sessions: Sessions,
         hot_tables: HotTables,
-        outbox: Outbox,
         bots: BotWatch,
+        going_on: GoingOn,
     ) -> None:
-        self._store = store
         self._play_time = play_time
         self._lobby = lobby
         self._sessions = sessions
         self._hot_tables = hot_tables
-        self._outbox = outbox
         self._bots = bots
+        self._going_on = going_on
 
     async def pause(self, token: str, table_id: str) -> Table:
         """The paused table. Refuses as the contract says."""
@@ -55,15 +50,5 @@ class PauseTable:
         now_ms = await known_ms(self._play_time, key.shard)
         table = await self._lobby.change(table_id, lambda found: resume(found, session.session_id, now_ms))
         self._hot_tables.forget(key)
-        await self._ask_bots(key)
+        await self._going_on.tell(key)
         return table
-
-    async def _ask_bots(self, key: TableKey) -> None:
-        game = await self._store.load_game(key)
-        if game is None or game.table.is_paused:
-            return
-        update = update_pb2.Update.FromString(game.last_update)
-        turns = turns_of(key, game.table.bot_levels(), update)
-        for turn in turns:
-            self._outbox.bot_asked(turn)
-        self._bots.game_moved(key, update.last_seq, turns)

@@ -54,6 +54,29 @@ class LoggedCommand:
 
 
 @dataclass(frozen=True, slots=True)
+class Looked:
+    """How far a game has come, and the command that was looked for if it was done."""
+
+    last_seq: int = 0
+    holders_version: int = 0
+    logged: LoggedCommand | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OwnTime:
+    """How the time of a table stands to that of its shard: it is `held_ms` behind, and its deadlines have this grace.
+    In milliseconds of play time."""
+
+    held_ms: int
+    grace_ms: int
+
+    @classmethod
+    def of(cls, table: Table) -> OwnTime:
+        """That of a table that goes on."""
+        return cls(table.held_ms, table.grace_ms)
+
+
+@dataclass(frozen=True, slots=True)
 class LoggedUpdate:
     """One command of the log as it is read back; `secrets` is empty where they were not asked for."""
 
@@ -132,8 +155,8 @@ class Store(Administration, Retention, Protocol):
         seats have changed hands, or the command id is in the log already. Begins at once, also when nobody waits."""
         ...
 
-    async def find_command(self, key: TableKey, command_id: str) -> tuple[int, LoggedCommand | None]:
-        """The number of the last event committed, and the command if it was done."""
+    async def find_command(self, key: TableKey, command_id: str) -> Looked:
+        """Looks for a command by its id; zeros where there is no such game."""
         ...
 
     async def load_game(self, key: TableKey) -> Game | None: ...

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from services.table.application.lobby import Lobby
 from services.table.application.ports import Store, TableKey
 from services.table.application.sessions import Sessions
@@ -27,6 +29,17 @@ class Watching:
         return table
 
 
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Updates, the last number committed and the history of both, and how often the table has changed outside its
+    game."""
+
+    updates: list[bytes]
+    last_seq: int
+    history_id: str
+    lobby_version: int
+
+
 class ReadUpdates:
     """Committed updates, byte for byte, page by page."""
 
@@ -34,12 +47,11 @@ class ReadUpdates:
         self._store = store
         self._watching = watching
 
-    async def run(self, token: str, table_id: str, after_seq: int, page_size: int) -> tuple[list[bytes], int, str]:
-        """Updates whose last event is after this number, the last number committed, and the history of both. Refuses
-        `seq_ahead`."""
+    async def run(self, token: str, table_id: str, after_seq: int, page_size: int) -> Page:
+        """Updates whose last event is after this number. Refuses `seq_ahead`."""
         table = await self._watching.require(token, table_id)
         key = TableKey(table.shard, table.table_id)
         rows, last_seq = await self._store.read_log(key, after_seq, page_size or _DEFAULT_PAGE)
         if after_seq > last_seq:
             raise RefusalError(Reason.SEQ_AHEAD, "the log does not reach so far", {"last_seq": str(last_seq)})
-        return [row.update for row in rows], last_seq, table.history_id
+        return Page([row.update for row in rows], last_seq, table.history_id, table.lobby_version)

@@ -31,13 +31,15 @@ class Sessions:
             raise _no_session()
         now_ms = self._wall.unix_ms()
         self._remember(session, now_ms)
-        return _checked(session, token, now_ms)
+        if not _is_valid(session, token, now_ms):
+            raise _no_session()
+        return session
 
     async def recall(self, token: str) -> Session:
-        """The same out of memory if it was looked up a moment ago."""
+        """The same out of memory if it was looked up a moment ago, and this was its token then."""
         now_ms = self._wall.unix_ms()
         session = self._remembered(_id_in(token), now_ms)
-        return await self.require(token) if session is None else _checked(session, token, now_ms)
+        return session if session is not None and _is_valid(session, token, now_ms) else await self.require(token)
 
     def forget(self, session_id: str) -> None:
         """The session has changed: ask the store next time."""
@@ -63,10 +65,8 @@ def _id_in(token: str) -> str:
     return session_id
 
 
-def _checked(session: Session, token: str, now_ms: int) -> Session:
-    if session.is_over(now_ms) or not are_equal(session.token_hash, hash_of(token)):
-        raise _no_session()
-    return session
+def _is_valid(session: Session, token: str, now_ms: int) -> bool:
+    return not session.is_over(now_ms) and are_equal(session.token_hash, hash_of(token))
 
 
 def _no_session() -> RefusalError:

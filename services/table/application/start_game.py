@@ -14,7 +14,7 @@ from services.table.application.lobby import Lobby, key_of, version_race
 from services.table.application.options import Options
 from services.table.application.outbox import Outbox
 from services.table.application.play_time import known_ms
-from services.table.application.ports import LogRow, PlayTime, Rules, Store, TableKey, Wall
+from services.table.application.ports import LogRow, OwnTime, PlayTime, Rules, Store, TableKey, Wall
 from services.table.application.sessions import Sessions
 from services.table.application.turns import turns_of
 from services.table.domain.table import Table, launch
@@ -103,5 +103,5 @@ class StartGame:
         self._hot_tables.forget(key_of(table.table_id))
         turns = turns_of(key, table.bot_levels(), update_pb2.Update.FromString(row.update))
         self._outbox.table_changed(table)
-        self._outbox.update_committed(key, row.last_seq, row.update, turns)
+        self._outbox.update_committed(key, row.last_seq, row.update, OwnTime.of(table), turns)
         self._bots.game_moved(key, row.last_seq, turns)

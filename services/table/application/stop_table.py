@@ -7,12 +7,12 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from magnate.admin.v1 import admin_service_pb2 as admin_pb
-from magnate.game.v1 import update_pb2
 
 from services.kit.errors import ServiceError
 from services.kit.logs import get_log
 from services.table.application.audit import ITSELF, AuditEntry
 from services.table.application.bot_watch import BotWatch
+from services.table.application.going_on import GoingOn
 from services.table.application.hot_tables import HotTables
 from services.table.application.lobby import Lobby, key_of, version_race
 from services.table.application.options import Options
@@ -20,7 +20,6 @@ from services.table.application.outbox import Outbox
 from services.table.application.play_time import known_ms
 from services.table.application.ports import Chance, Meter, PlayTime, Store, TableKey, Wall
 from services.table.application.redeciding import Redeciding
-from services.table.application.turns import turns_of
 from services.table.domain.refusals import Reason, RefusalError
 from services.table.domain.standing import release, stop
 from services.table.domain.table import Table
@@ -42,6 +41,7 @@ class StopTable:
         hot_tables: HotTables,
         outbox: Outbox,
         bots: BotWatch,
+        going_on: GoingOn,
         wall: Wall,
         chance: Chance,
         meter: Meter,
@@ -54,6 +54,7 @@ class StopTable:
         self._hot_tables = hot_tables
         self._outbox = outbox
         self._bots = bots
+        self._going_on = going_on
         self._wall = wall
         self._chance = chance
         self._meter = meter
@@ -112,7 +113,7 @@ class StopTable:
         snapshot = (table.last_seq, check.snapshot)
         changed, done = await self._change(key, lambda found: release(found, now_ms), entry, snapshot)
         self._hot_tables.forget(key)
-        await self._ask_bots(key)
+        await self._going_on.tell(key)
         return changed, done
 
     async def run(self) -> None:
@@ -147,16 +148,6 @@ class StopTable:
                 return changed, True
             entry = replace(entry, audit_id=self._chance.public_id())
         raise version_race()
-
-    async def _ask_bots(self, key: TableKey) -> None:
-        game = await self._store.load_game(key)
-        if game is None or game.table.is_paused:
-            return
-        update = update_pb2.Update.FromString(game.last_update)
-        turns = turns_of(key, game.table.bot_levels(), update)
-        for turn in turns:
-            self._outbox.bot_asked(turn)
-        self._bots.game_moved(key, update.last_seq, turns)
 
     async def _count(self) -> None:
         broken, by_operator = await self._store.count_stopped()
