@@ -7,6 +7,7 @@ import sys
 from collections.abc import AsyncIterator, Callable
 
 import pytest
+from redis.asyncio import Redis
 
 from services.kit.errors import ServiceError
 from services.kit.streams import Batch, Delivery, Entry, EventStream, GroupSubscription, Lagged, Subscription
@@ -281,24 +282,37 @@ async def main():
     member = await RedisStream(sys.argv[1], silent_ms=600).join("workers", "dying", ["t"])
     print("joined", flush=True)
     async for delivery in member:
+        if "ack" in sys.argv:
+            await delivery.ack()
         print(delivery.entries[-1].seq, flush=True)
 
 asyncio.run(main())
 """
 
 
-async def test_work_of_a_process_that_was_killed_is_taken_up_at_once_that_of_a_slow_one_is_not(redis_url: str) -> None:
-    stream = RedisStream(redis_url, silent_ms=600)
+async def _start_dying(redis_url: str, *how: str) -> asyncio.subprocess.Process:
+    """A member in a process of its own, once it has joined."""
     dying = await asyncio.create_subprocess_exec(
-        sys.executable, "-c", _MEMBER, redis_url, stdout=asyncio.subprocess.PIPE
+        sys.executable, "-c", _MEMBER, redis_url, *how, stdout=asyncio.subprocess.PIPE
     )
     assert dying.stdout is not None
     assert await asyncio.wait_for(dying.stdout.readline(), 30) == b"joined\n"
-    await stream.publish("t", items(1, 3))
+    return dying
+
+
+async def _wait_until_read(dying: asyncio.subprocess.Process, seq: int) -> None:
+    assert dying.stdout is not None
     async with asyncio.timeout(10):
         # What is published at once may be read in two pieces.
-        while await dying.stdout.readline() != b"3\n":
+        while await dying.stdout.readline() != b"%d\n" % seq:
             pass
+
+
+async def test_work_of_a_process_that_was_killed_is_taken_up_at_once_that_of_a_slow_one_is_not(redis_url: str) -> None:
+    stream = RedisStream(redis_url, silent_ms=600)
+    dying = await _start_dying(redis_url)
+    await stream.publish("t", items(1, 3))
+    await _wait_until_read(dying, 3)
     heir = await stream.join("workers", "heir", ["t"])
     with pytest.raises(TimeoutError):
         await take(heir, limit_s=2)
@@ -306,6 +320,118 @@ async def test_work_of_a_process_that_was_killed_is_taken_up_at_once_that_of_a_s
     await dying.wait()
     assert [entry.seq for entry in (await take(heir)).entries] == [1, 2, 3]
     await stream.close()
+
+
+async def _held(redis: Redis) -> dict[str, int]:
+    """The members that Redis knows in the group, and how much each holds."""
+    consumers = await redis.xinfo_consumers("magnate:t", "workers")
+    return {consumer["name"].decode(): consumer["pending"] for consumer in consumers}
+
+
+async def _wait_until_held(redis: Redis, wanted: dict[str, int]) -> None:
+    async with asyncio.timeout(8):
+        while await _held(redis) != wanted:
+            await asyncio.sleep(0.02)
+
+
+async def _wait_until_silent(redis: Redis, consumer: str, silent_ms: int) -> None:
+    """Until this member has been silent for so long and shows no life any more."""
+    async with asyncio.timeout(8):
+        while True:
+            known = await redis.xinfo_consumers("magnate:t", "workers")
+            idle_ms = min(one["idle"] for one in known if one["name"].decode() == consumer)
+            if idle_ms >= silent_ms and not await redis.exists(f"magnate:alive:workers:{consumer}"):
+                return
+            await asyncio.sleep(0.02)
+
+
+async def _work(member: GroupSubscription, done: list[int]) -> None:
+    async for delivery in member:
+        assert isinstance(delivery, Delivery)
+        done += [entry.seq for entry in delivery.entries]
+        await delivery.ack()
+
+
+async def test_a_member_that_ends_in_order_leaves_nothing_behind(redis_url: str) -> None:
+    """Unless it still holds work: that waits under its name for another one."""
+    stream = RedisStream(redis_url, claim_idle_ms=CLAIM_IDLE_MS)
+    redis = stream.connect()
+    one, two = await stream.join("workers", "one", ["t"]), await stream.join("workers", "two", ["t"])
+    done: list[int] = []
+    working = asyncio.create_task(_work(one, done))
+    await stream.publish("t", items(1, 2))
+    async with asyncio.timeout(5):
+        while done != [1, 2]:
+            await asyncio.sleep(0.02)
+    await one.close()
+    await working
+    assert await _held(redis) == {}
+    await stream.publish("t", items(3, 2))
+    assert [entry.seq for entry in (await take(two, ack=False)).entries] == [3, 4]
+    await two.close()
+    assert await _held(redis) == {"two": 2}
+    heir = await stream.join("workers", "heir", ["t"])
+    assert [entry.seq for entry in (await take(heir)).entries] == [3, 4]
+    await heir.close()
+    assert await _held(redis) == {"two": 0}
+    await redis.aclose()
+    await stream.close()
+
+
+async def test_a_member_that_was_killed_is_removed_by_the_next_one_when_it_has_long_been_silent(redis_url: str) -> None:
+    """One that is only busy elsewhere stays, and so does one that was heard of lately."""
+    stream = RedisStream(redis_url, claim_idle_ms=600, silent_ms=600)
+    redis = stream.connect()
+    busy = await stream.join("workers", "busy", ["t"])
+    await stream.publish("t", items(1, 1))
+    await take(busy)
+    with pytest.raises(TimeoutError):
+        await take(busy, limit_s=0.1)
+    dying = await _start_dying(redis_url, "ack")
+    await stream.publish("t", items(2, 1))
+    await _wait_until_read(dying, 2)
+    await _wait_until_held(redis, {"busy": 0, "dying": 0})
+    dying.kill()
+    await dying.wait()
+    await _wait_until_silent(redis, "dying", 600)
+    patient = RedisStream(redis_url, silent_ms=600)
+    done: list[int] = []
+    first = asyncio.create_task(_work(await patient.join("workers", "first", ["t"]), done))
+    await stream.publish("t", items(3, 1))
+    await _wait_until_held(redis, {"busy": 0, "dying": 0, "first": 0})
+    second = asyncio.create_task(_work(await stream.join("workers", "second", ["t"]), done))
+    async with asyncio.timeout(8):
+        while "dying" in await _held(redis):
+            await asyncio.sleep(0.02)
+    assert {"busy", "first"} <= set(await _held(redis))
+    assert done == [3]
+    await redis.aclose()
+    await patient.close()
+    await stream.close()
+    await asyncio.gather(first, second)
+
+
+async def test_a_member_that_was_killed_stays_as_long_as_it_holds_work(redis_url: str) -> None:
+    """Given more of it than is taken over in one go, when the next member looks, then it gets it all."""
+    stream = RedisStream(redis_url, claim_idle_ms=600, silent_ms=600)
+    redis = stream.connect()
+    dying = await _start_dying(redis_url)
+    await stream.publish("t", items(1, 600))
+    await _wait_until_read(dying, 600)
+    assert await _held(redis) == {"dying": 600}
+    dying.kill()
+    await dying.wait()
+    await _wait_until_silent(redis, "dying", 600)
+    done: list[int] = []
+    working = asyncio.create_task(_work(await stream.join("workers", "heir", ["t"]), done))
+    async with asyncio.timeout(8):
+        while len(done) < 600:
+            await asyncio.sleep(0.02)
+    assert sorted(done) == list(range(1, 601))
+    await _wait_until_held(redis, {"dying": 0, "heir": 0})
+    await redis.aclose()
+    await stream.close()
+    await working
 
 
 async def test_subscribing_while_redis_is_away(redis_url: str, redis_server: RedisServer) -> None:

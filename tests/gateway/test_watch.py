@@ -164,6 +164,56 @@ async def test_a_silent_loss_is_found(site: Site) -> None:
         assert updates_of(await read_updates(stream, held.last_seq)) == held.updates[1:]
 
 
+async def test_a_table_that_changed_in_silence_is_found() -> None:
+    """Given a running game, when the event stream loses what became of its table and nothing follows, then the next
+    comparison asks for the table, once, and its watchers are told."""
+    async with running_site(reconcile_ms=50) as site:
+        ada = await site.client()
+        table_id = await site.started_table(ada)
+        held = site.table.held(table_id)
+        async with ada.watch(target(table_id, 0)) as stream:
+            await read_updates(stream, 1)
+            site.table.calls.clear()
+            await _stop_unheard(site, table_id)
+            assert [message.table for message in await _tables(stream, 1)] == [held.table]
+            held.table.stopped = held.table.paused = False
+            held.table.held_ms = 600_000
+            await _lose_table(site, table_id)
+            assert [message.table for message in await _tables(stream, 1)] == [held.table]
+            await _asked(site, site.table.calls.count("ReadUpdates") + 2)
+        assert site.table.calls.count("DescribeTable") == 2
+
+
+async def test_a_lost_change_of_the_table_comes_with_the_next_gap() -> None:
+    """Whoever fills a gap of the game is told that the table has changed too."""
+    async with running_site(reconcile_ms=60_000) as site:
+        ada = await site.client()
+        table_id = await site.started_table(ada)
+        held = site.table.held(table_id)
+        async with ada.watch(target(table_id, 0)) as stream:
+            await read_updates(stream, 1)
+            await _stop_unheard(site, table_id)
+            await _lose(site, table_id)
+            await site.play(table_id, 1)
+            messages = await read_updates(stream, held.last_seq)
+            if not (told := [message.table for message in messages if message.HasField("table")]):
+                told = [message.table for message in await _tables(stream, 1)]
+        assert updates_of(messages) == held.updates[1:]
+        assert [(table.stopped, table.lobby_version) for table in told] == [(True, held.table.lobby_version)]
+
+
+async def test_a_table_that_has_not_changed_is_not_asked_for() -> None:
+    """A comparison of a running game reads its log and no more."""
+    async with running_site(reconcile_ms=50) as site:
+        ada = await site.client()
+        table_id = await site.started_table(ada)
+        async with ada.watch(target(table_id, 0)) as stream:
+            await read_updates(stream, 1)
+            site.table.calls.clear()
+            await _asked(site, 3)
+        assert set(site.table.calls) == {"ReadUpdates"}
+
+
 async def test_news_do_not_wait_for_a_slow_comparison() -> None:
     """While the table service takes long to say what may have been lost, what comes next is shown at once."""
     async with running_site(reconcile_ms=60_000) as site:
@@ -228,6 +278,20 @@ async def _lose(site: Site, table_id: str) -> None:
     site.table.losing = True
     await site.play(table_id, 1)
     site.table.losing = False
+
+
+async def _lose_table(site: Site, table_id: str) -> None:
+    """A change of the table that the event stream never has."""
+    site.table.losing = True
+    await site.table.publish_table(site.table.held(table_id))
+    site.table.losing = False
+
+
+async def _stop_unheard(site: Site, table_id: str) -> None:
+    """The site stops the table, and the event stream never has it."""
+    table = site.table.held(table_id).table
+    table.stopped = table.paused = True
+    await _lose_table(site, table_id)
 
 
 async def test_a_gap_survives_an_absent_table_service(site: Site) -> None:

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Collection, Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import grpc
 import pytest
 
 from services.kit.batches import serve_batches
-from services.kit.calls import Call, Pool, PoolClient, RemoteReplicas, open_channel
+from services.kit.calls import Call, Pool, PoolClient, RemoteReplicas, Stream, TlsFiles, open_channel
 from services.kit.errors import ServiceError
 from services.kit.server import Service, ServiceSettings
 from services.kit.spread import SpreadCaller
+from tests.support.certificates import Authority
 from tests.support.echo import ECHO, EchoRequest, EchoResponse
 from tests.support.servers import free_port
 
@@ -71,35 +74,72 @@ def _unwrap(response: Any) -> Iterable[tuple[int, str | ServiceError]]:
         yield int(number), answer
 
 
+class NotedReplicas(RemoteReplicas):
+    """Finds none of those that are `away`, and notes which connections are made and closed."""
+
+    def __init__(self, addresses: str, tls: TlsFiles | None) -> None:
+        super().__init__(ECHO, addresses, connect=lambda address: open_channel(str(address), tls=tls, service="echo"))
+        self.away: set[str] = set()
+        self.tried: list[str] = []
+        self.forgotten: list[str] = []
+        self.unwatchable: list[Exception] = []
+
+    async def find(self) -> Collection[str]:
+        return [name for name in await super().find() if name not in self.away]
+
+    def client(self, name: str) -> Any:
+        self.tried.append(name)
+        return super().client(name)
+
+    def serving(self, name: str) -> Stream:
+        if self.unwatchable:
+            raise self.unwatchable.pop()
+        return super().serving(name)
+
+    async def forget(self, name: str) -> None:
+        await super().forget(name)
+        self.forgotten.append(name)
+
+
 class Replicated:
     """Two replicas on ports of their own, and the ways to call them."""
 
-    def __init__(self) -> None:
+    def __init__(self, tls: TlsFiles | None = None) -> None:
         self.ports = [free_port(), free_port()]
+        self.names = [f"127.0.0.1:{port}" for port in self.ports]
         self.answerers = [Answerer(0), Answerer(1)]
         self.services: list[Service | None] = [None, None]
-        addresses = ",".join(f"127.0.0.1:{port}" for port in self.ports)
-        replicas = RemoteReplicas(ECHO, addresses, connect=lambda address: open_channel(str(address)))
-        self.pool = Pool(replicas, what="echo", attempt_ms=300)
+        self.settings = SETTINGS
+        if tls is not None:
+            self.settings = replace(
+                SETTINGS, tls_certificate=tls.certificate, tls_key=tls.key, tls_authorities=tls.authorities
+            )
+        self.streams_opened = 0
+        self.replicas = NotedReplicas(",".join(self.names), tls)
+        self.pool = Pool(self.replicas, what="echo", attempt_ms=300)
         self.safe: Any = PoolClient(ECHO, self.pool, repeatable=("Once",))
         self.unsafe: Any = PoolClient(ECHO, self.pool)
         self.spread = SpreadCaller[str, str](
             self.pool,
-            open_stream=lambda client, requests: client.Talk(requests),
+            open_stream=self._open_stream,
             wrap=_wrap_items,
             unwrap=_unwrap,
             key_of=lambda text: text,
             name="talk",
         )
 
+    def _open_stream(self, client: Any, requests: AsyncIterator[Any]) -> Any:
+        self.streams_opened += 1
+        return client.Talk(requests)
+
     async def start(self, number: int) -> None:
-        service = self.services[number] = Service("echo", SETTINGS)
+        service = self.services[number] = Service("echo", self.settings)
         service.add_handler(ECHO, self.answerers[number])
         await service.start(self.ports[number])
 
     async def serving(self, *numbers: int) -> None:
         """Returns when the pool knows these replicas to serve, and no others."""
-        wanted = {f"127.0.0.1:{self.ports[number]}" for number in numbers}
+        wanted = {self.names[number] for number in numbers}
         async with asyncio.timeout(20):
             while {member.name for member in self.pool.members.values() if member.serves} != wanted:
                 await asyncio.sleep(0.01)
@@ -129,6 +169,13 @@ async def site() -> AsyncIterator[Replicated]:
     await replicated.serving(0, 1)
     yield replicated
     await replicated.close()
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Replicas are looked for all the time, and let go soon after they have left."""
+    monkeypatch.setattr("services.kit.calls.pool._LOOK_S", 0.05)
+    monkeypatch.setattr("services.kit.calls.pool._RETIRE_S", 0.2)
 
 
 async def _once(client: Any, text: str = "x", **how: Any) -> int:
@@ -258,6 +305,83 @@ async def test_a_stream_is_opened_at_one_that_serves(site: Replicated) -> None:
     for _ in range(4):
         async with site.safe.Many(EchoRequest(text="x")) as answers:
             assert [answer.text async for answer in answers] == ["1"]
+
+
+@pytest.mark.usefixtures("quick")
+async def test_a_replica_that_is_gone_takes_its_stream_with_it(site: Replicated) -> None:
+    """Given a replica that is gone for good, when it has been let go, then nobody tries to open its stream any more,
+    though no other one has come; whoever still asks it hears so."""
+    gone = site.pool.members[site.names[0]]
+    assert sorted(await _asked_by_every_way(site)) == ["0", "1"]
+    await site.crash(0)
+    site.replicas.away.add(site.names[0])
+    async with asyncio.timeout(20):
+        while site.replicas.forgotten != site.names[:1]:
+            await asyncio.sleep(0.01)
+    opened = site.streams_opened
+    await asyncio.sleep(0.6)
+    assert site.streams_opened == opened
+    for _ in range(2):
+        with pytest.raises(ServiceError) as refused:
+            await site.spread.call_at(gone, "x", timeout_ms=300)
+        assert (refused.value.code, refused.value.reason) == (grpc.StatusCode.UNAVAILABLE, "unreachable")
+    assert site.streams_opened == opened
+    assert {await site.spread.call(key) for key in "abcdefgh"} == {"1"}
+    assert await _asked_by_every_way(site) == ["1"]
+
+
+@pytest.mark.usefixtures("quick")
+async def test_a_replica_that_comes_back_is_found_anew(site: Replicated) -> None:
+    """Under the name that it had, after all of it was let go."""
+    assert sorted(await _asked_by_every_way(site)) == ["0", "1"]
+    site.replicas.away.add(site.names[0])
+    async with asyncio.timeout(20):
+        while site.replicas.forgotten != site.names[:1]:
+            await asyncio.sleep(0.01)
+    site.replicas.away.clear()
+    await site.serving(0, 1)
+    assert sorted(await _asked_by_every_way(site)) == ["0", "1"]
+
+
+@pytest.mark.usefixtures("quick")
+async def test_a_certificate_that_is_missing_for_a_moment_ends_no_search(tmp_path: Path) -> None:
+    """Given a key that is away while a new replica appears, when it is there again, then the replica is found, and so
+    is what becomes of the others."""
+    files = Authority(tmp_path).issue("echo")
+    site = Replicated(files)
+    for number in (0, 1):
+        await site.start(number)
+    site.replicas.away.add(site.names[1])
+    await site.pool.start()
+    await site.serving(0)
+    key, put_aside = Path(files.key), tmp_path / "aside"
+    _move(key, put_aside)
+    site.replicas.away.clear()
+    async with asyncio.timeout(20):
+        while site.replicas.tried != site.names:
+            await asyncio.sleep(0.01)
+    assert {await _once(site.unsafe) for _ in range(4)} == {0}
+    _move(put_aside, key)
+    await site.serving(0, 1)
+    site.replicas.away.add(site.names[0])
+    await site.serving(1)
+    assert {await _once(site.unsafe) for _ in range(4)} == {1}
+    await site.close()
+
+
+def _move(file: Path, to: Path) -> None:
+    file.rename(to)
+
+
+@pytest.mark.parametrize("error", [FileNotFoundError("tls.key"), ZeroDivisionError("a fault")])
+async def test_a_replica_that_cannot_be_watched_is_watched_again(error: Exception) -> None:
+    site = Replicated()
+    await site.start(0)
+    site.replicas.unwatchable.append(error)
+    await site.pool.start()
+    await site.serving(0)
+    assert site.replicas.unwatchable == []
+    await site.close()
 
 
 async def test_nobody_there_is_reported_in_time() -> None:

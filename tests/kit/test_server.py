@@ -136,6 +136,40 @@ async def test_embedded_stop_finishes_what_has_begun() -> None:
     await stopping
 
 
+async def test_finishers_run_between_the_background_and_the_closers() -> None:
+    """Given work that ends slowly, when the service stops, then what is left to finish comes after it, in order,
+    as long as it takes, and a failure of one keeps none of the others from its end."""
+    service, _ = make()
+    seen: list[str] = []
+
+    async def work() -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            await asyncio.sleep(0.1)
+            seen.append("work")
+
+    async def note(name: str) -> None:
+        seen.append(name)
+
+    async def take_long() -> None:
+        await asyncio.sleep(0.7)
+        seen.append("long")
+
+    async def fail() -> None:
+        raise ConnectionError("the store is away")
+
+    service.add_background("work", work)
+    service.add_closer(lambda: note("closer"))
+    service.add_finisher(fail)
+    service.add_finisher(take_long)
+    service.add_finisher(lambda: note("finisher"))
+    await service.start()
+    await asyncio.sleep(0)
+    await service.stop()
+    assert seen == ["work", "long", "finisher", "closer"]
+
+
 async def test_stop_does_not_wait_beyond_the_grace() -> None:
     service, handler = make(grace_ms=100)
     await service.start(0)

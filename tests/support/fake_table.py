@@ -119,6 +119,7 @@ class FakeTable:
 
     async def DescribeTable(self, request: pb.DescribeTableRequest, call: Call) -> pb.DescribeTableResponse:
         self._answering()
+        self.calls.append("DescribeTable")
         held = self.held(request.table_id)
         answer = pb.DescribeTableResponse(table=_copy(held.table))
         own = self.sessions.get(request.session_token)
@@ -253,7 +254,10 @@ class FakeTable:
             raise ServiceError(grpc.StatusCode.OUT_OF_RANGE, "seq_ahead", "ahead of the log")
         page = [data for data, (_, last) in zip(held.updates, held.seqs, strict=True) if last > request.after_seq]
         answer = pb.ReadUpdatesResponse(
-            updates=page[: request.page_size or 100], last_seq=held.last_seq, history_id=self.history_id
+            updates=page[: request.page_size or 100],
+            last_seq=held.last_seq,
+            history_id=self.history_id,
+            lobby_version=held.table.lobby_version,
         )
         await self.reads_leave.wait()
         return answer

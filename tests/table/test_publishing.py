@@ -157,6 +157,41 @@ async def test_an_outbox_that_overflows_reads_the_log_again(store_url: str) -> N
     await tables.close()
 
 
+async def test_a_full_outbox_takes_neither_tables_nor_bots_that_are_asked_again(store_url: str) -> None:
+    """Given an event stream that is away and an outbox that is full, when a table changes and a bot is asked again,
+    then nothing more waits; when the stream is back, the change of the table is found by its mark."""
+    tables = await open_tables(store_url, options=with_options(outbox_size=6))
+    await tables.listen()
+    publish = tables.stream.publish
+
+    async def fail(topic: str, items: Sequence[tuple[str, int, bytes]]) -> None:
+        raise ServiceError(grpc.StatusCode.UNAVAILABLE, "EVENT_STREAM_DOWN", "gone")
+
+    tables.stream.publish = fail  # type: ignore[method-assign]
+    token = await tables.session()
+    table_id = (await tables.table(token, seats=2)).table.table_id
+    await tables.client.AddBots(pb.AddBotsRequest(session_token=token, table_id=table_id, count=1))
+    await tables.client.StartGame(pb.StartGameRequest(session_token=token, table_id=table_id))
+    before = (await tables.client.DescribeTable(pb.DescribeTableRequest(table_id=table_id))).table
+    turn = table_pb2.BotTurn(table_id=table_id, shard=before.shard, seat=1, level="normal", decision_id=1, seq=1)
+    # The game and its table have taken four or five places, by whether the bot begins.
+    for _ in range(10):
+        tables.application.outbox.bot_asked(turn)
+    await tables.client.PauseTable(pb.PauseTableRequest(session_token=token, table_id=table_id))
+    tables.stream.publish = publish  # type: ignore[method-assign]
+    await asyncio.sleep(0.3)
+    assert len(tables.heard) == 6
+    assert max(message.table.lobby_version for message in tables.heard) == before.lobby_version
+    await tables.application.outbox.write_marks()
+    tables.heard.clear()
+    tables.clock.unix += 3_001
+    await tables.application.outbox.recover()
+    await tables.settle()
+    told = [(message.table.paused, message.table.lobby_version) for message in tables.heard]
+    assert told == [(True, before.lobby_version + 1)]
+    await tables.close()
+
+
 async def test_a_stop_publishes_what_waits(store_url: str) -> None:
     tables = await open_tables(store_url, publishing=False)
     await tables.listen()

@@ -49,6 +49,29 @@ async def test_updates_are_read_after_any_number_without_gap_or_repeat(tables: T
         assert await refusal(tables.client.ReadUpdates(ahead)) == "seq_ahead", after
 
 
+async def test_whoever_reads_updates_hears_how_often_the_table_has_changed(tables: Tables) -> None:
+    """Commands do not count; a pause and its end do."""
+    token = await tables.session()
+    table_id = (await tables.table(token, seats=2)).table.table_id
+    await tables.client.AddBots(pb.AddBotsRequest(session_token=token, table_id=table_id, count=1))
+    await tables.client.StartGame(pb.StartGameRequest(session_token=token, table_id=table_id))
+
+    async def versions() -> tuple[int, int]:
+        described = await tables.client.DescribeTable(pb.DescribeTableRequest(table_id=table_id))
+        read = await tables.client.ReadUpdates(pb.ReadUpdatesRequest(table_id=table_id))
+        return described.table.lobby_version, read.lobby_version
+
+    begun = (await versions())[0]
+    assert begun > 0
+    command = await tables.next_command(table_id, "one")
+    await tables.submit(token if command.seat == 0 else "", table_id, command)
+    assert await versions() == (begun, begun)
+    await tables.client.PauseTable(pb.PauseTableRequest(session_token=token, table_id=table_id))
+    assert await versions() == (begun + 1, begun + 1)
+    await tables.client.ResumeTable(pb.ResumeTableRequest(session_token=token, table_id=table_id))
+    assert await versions() == (begun + 2, begun + 2)
+
+
 async def test_only_players_see_a_game_without_spectators(tables: Tables) -> None:
     """IND-TABLE-12"""
     stranger = await tables.session("Stranger")

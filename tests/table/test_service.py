@@ -6,7 +6,8 @@ import asyncio
 import os
 import subprocess
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -23,14 +24,14 @@ from services.kit.batches import BatchCaller
 from services.kit.calls import OneReplica, RemoteClient, open_channel
 from services.kit.errors import ServiceError
 from services.kit.server import Service
-from services.kit.streams import Batch, EventStream
+from services.kit.streams import Batch, Entry, EventStream
 from services.kit.streams_memory import MemoryStream
 from services.kit.streams_redis import RedisStream
 from services.rules.settings import RulesSettings
 from services.table.adapters.applying import APPLY_ENVELOPES
 from services.table.adapters.play_time import ClockPlayTime
 from services.table.adapters.rules_calls import RulesCalls
-from services.table.adapters.store import open_database
+from services.table.adapters.store import SqlStore, open_database
 from services.table.adapters.system import SystemWall
 from services.table.domain.fallback import least_spending
 from services.table.main import DESCRIPTOR, build
@@ -172,6 +173,53 @@ async def test_a_game_goes_from_the_lobby_to_the_stream_in_both_modes(running: R
     await subscription.close()
     assert heard == list(log)
     await client.Probe(pb.ProbeRequest(probe_id="p"))
+
+
+class SlowStream(MemoryStream):
+    """Takes what is published after a while."""
+
+    async def publish_all(self, batches: Mapping[str, Sequence[tuple[str, int, bytes]]]) -> None:
+        await asyncio.sleep(0.8)
+        await super().publish_all(batches)
+
+
+async def test_the_end_of_the_service_publishes_and_notes_what_takes_long(store_url: str) -> None:
+    """Given an event stream that takes most of a second for what waits, when the service ends, then all of it is there
+    and marked: the next one finds nothing to publish again."""
+    stream = SlowStream()
+    subscription = await stream.subscribe([f"shard:{shard}" for shard in range(64)])
+    rules = services.rules.main.build(RulesSettings())
+    service = await build(
+        TableSettings(database_url=store_url),
+        rules_client=rules.local(services.rules.main.DESCRIPTOR),
+        clocks=OneReplica(StandingClock),
+        stream=stream,
+    )
+    await service.start()
+    client: Any = service.local(DESCRIPTOR)
+    token = (await client.CreateSession(pb.CreateSessionRequest(name="Olena"))).session_token
+    settings = table_pb2.TableSettings(edition="industry", seats=2)
+    created = await client.CreateTable(pb.CreateTableRequest(session_token=token, settings=settings, command_id="c"))
+    table_id = created.table.table_id
+    await client.AddBots(pb.AddBotsRequest(session_token=token, table_id=table_id, count=1))
+    begun = await client.StartGame(pb.StartGameRequest(session_token=token, table_id=table_id))
+    log = (await client.ReadUpdates(pb.ReadUpdatesRequest(table_id=table_id))).updates
+    assert len(log) == 1
+    await service.stop()
+    published: list[Entry] = []
+    with suppress(TimeoutError):
+        async with asyncio.timeout(0.2):
+            async for item in subscription:
+                assert isinstance(item, Batch)
+                published += item.entries
+    heard = [table_pb2.StreamMessage.FromString(entry.payload) for entry in published]
+    assert [message.update for message in heard if message.HasField("update")] == list(log)
+    assert max(message.table.lobby_version for message in heard) == begun.table.lobby_version
+    store = SqlStore(open_database(store_url), SystemWall())
+    await store.start()
+    assert await store.unpublished(10**15, 10) == []
+    assert await store.unpublished_lobbies(10**15, 10) == []
+    await store.close()
 
 
 async def test_refusals_look_alike_in_both_modes(running: Running) -> None:

@@ -65,6 +65,22 @@ async def test_another_replica_notices_a_renewal_at_once(store_url: str) -> None
     await one.close()
 
 
+async def test_a_replica_that_remembers_a_session_takes_its_new_token_at_once(store_url: str) -> None:
+    """Given a session that a replica knows from a command, when another replica renews it, then the new token holds for
+    commands there as soon as it is shown, and with it the old one is over."""
+    one = await open_tables(store_url)
+    two = await open_tables(store_url, clock=one.clock)
+    old = await one.session()
+    nowhere = (await _who(one, old)).session.session_id
+    command = command_pb2.Command(command_id="x", roll=command_pb2.Roll())
+    assert await refusal(two.submit(old, nowhere, command)) == "no_table"
+    renewed = await one.client.RenewSession(pb.RenewSessionRequest(session_token=old))
+    assert await refusal(two.submit(renewed.session_token, nowhere, command)) == "no_table"
+    assert await refusal(two.submit(old, nowhere, command)) == "no_session"
+    await two.close()
+    await one.close()
+
+
 async def test_an_ended_session_is_no_session(tables: Tables) -> None:
     token = await tables.session()
     await tables.client.EndSession(pb.EndSessionRequest(session_token=token))
