@@ -12,7 +12,8 @@ _MAX_HEAD_BYTES = 64 * 1024
 
 class BoundedHttp(HttpToolsProtocol):
     """Closes a connection that has not sent a whole request within `request_s` of its opening, or of the request's
-    first byte, and refuses a head that grows beyond 64 KiB. How long an answer takes is not its business."""
+    first byte, and refuses a head that grows beyond 64 KiB, and trailers behind a body, which nothing here reads. How
+    long an answer takes is not its business."""
 
     def __init__(self, *arguments: Any, request_s: float, **named: Any) -> None:
         super().__init__(*arguments, **named)
@@ -42,6 +43,12 @@ class BoundedHttp(HttpToolsProtocol):
         super().on_message_begin()
         self._in_head = True
         self._expect()
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        if self._in_head:
+            super().on_header(name, value)
+        elif not self.transport.is_closing():
+            self.transport.abort()
 
     def on_headers_complete(self) -> None:
         self._in_head = False

@@ -36,16 +36,23 @@ class Presence:
         loop = asyncio.get_running_loop()
         due_s = loop.time()
         while True:
-            try:
-                async with asyncio.timeout_at(due_s):
-                    await self._news.wait()
-                await asyncio.sleep(_GATHER_S)
-                watched = self._take_new()
-            except TimeoutError:
+            # However many come all the time, those who have been here for long are told when their time has come.
+            if loop.time() >= due_s or not await self._anybody_new(due_s):
                 due_s = loop.time() + self._period_s
                 self._take_new()
-                watched = self._all()
-            await self._send(watched)
+                await self._send(self._all())
+                continue
+            await asyncio.sleep(_GATHER_S)
+            await self._send(self._take_new())
+
+    async def _anybody_new(self, until_s: float) -> bool:
+        """Waits for a new watch; False when there is none by then."""
+        try:
+            async with asyncio.timeout_at(until_s):
+                await self._news.wait()
+        except TimeoutError:
+            return False
+        return True
 
     def _touch(self, watch: Watch, table_id: str) -> None:
         self._new.setdefault(table_id, set()).add(watch.session_id)

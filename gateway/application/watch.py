@@ -196,6 +196,8 @@ class Watch:
         self._queue = deque(frame for frame in self._queue if frame.table_id != table_id)
         self._bytes = sum(len(frame.data) for frame in self._queue)
         self._delivered.pop(table_id, None)
+        if self._room is not None and self._has_room():
+            _wake(self._room)
 
     def end(self, frames: list[Frame], *, drop_waiting: bool) -> None:
         """Lets these frames be the last; what waits before them is dropped or still delivered."""

@@ -263,3 +263,13 @@ async def test_a_head_without_end_is_refused(site: Site) -> None:
         # Who goes on writing may lose the answer with the connection.
         assert (await _until_closed(site, start, more=more, times=100))[:12] in (b"HTTP/1.1 400", b"")
     await still_serves(site)
+
+
+async def test_trailers_are_refused(site: Site) -> None:
+    """Behind a body in chunks nothing is kept, however much comes."""
+    head = b"POST " + SERVICE.encode() + b"CreateSession HTTP/1.1\r\nhost: x\r\n"
+    body = head + b"content-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n"
+    # Long before the time for a whole request is over.
+    async with asyncio.timeout(10):
+        assert await _until_closed(site, body, more=b"a: b\r\n", times=100) == b""
+    await still_serves(site)

@@ -214,6 +214,31 @@ async def test_presence_is_told(site: Site) -> None:
     assert all(table_id not in told for told in site.table.touched)
 
 
+async def test_presence_of_those_who_stay_is_told_however_many_come() -> None:
+    """Given that somebody new comes while each call is under way, those who were here before are told all the same."""
+    async with running_site() as site:
+        ada = await site.client("Ada")
+        table_id = await site.started_table(ada)
+        hub = site.gateway.hub
+
+        async def come() -> None:
+            while True:
+                hub.on_touch(watch, "another table")
+                await asyncio.sleep(0.02)
+
+        async with ada.watch(target(table_id)) as stream:
+            await read_updates(stream, 1)
+            (watch,) = hub.watches.values()
+            site.table.pause_s = 0.1
+            coming = asyncio.create_task(come())
+            await asyncio.sleep(0.5)
+            site.table.touched.clear()
+            async with asyncio.timeout(5):
+                while [table_id in told for told in site.table.touched].count(True) < 3:
+                    await asyncio.sleep(0.02)
+            coming.cancel()
+
+
 async def test_limits_of_watching() -> None:
     """Too many watches of a session, or tables of a watch, are refused with a delay; a table twice is malformed."""
     async with running_site(watches_per_session=1, tables_per_watch=2) as site:

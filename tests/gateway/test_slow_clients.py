@@ -8,7 +8,9 @@ from typing import Any
 
 from magnate.gateway.v1 import gateway_service_pb2 as pb
 
+from gateway.application.frames import Frame
 from gateway.application.hub import Wish
+from gateway.application.watch import Watch, WatchLimits
 from tests.support.gateways import Client, Site, read_updates, running_site, target, updates_of
 
 BULK = 20_000
@@ -79,6 +81,21 @@ async def test_a_slow_client_that_catches_up_is_not_cut() -> None:
                 await asyncio.sleep(0.05)
         assert got == held.updates
         assert site.gateway.hub.slow_cuts == 0
+
+
+async def test_a_table_that_is_taken_off_makes_room() -> None:
+    """Given a queue that is more than half full of one table, when that is taken off, then another one joins."""
+    limits = WatchLimits(slow_ms=60_000)
+    watch = Watch(
+        watch_id="w", session_id="s", token="t", expires_at_unix_ms=0, limits=limits, on_overflow=lambda _: None
+    )
+    for seq in range(1, limits.queue_frames // 2 + 2):
+        watch.put(Frame(b"x", table_id="b", last_seq=seq))
+    joining = asyncio.create_task(watch.room())
+    await asyncio.sleep(0)
+    watch.forget("b")
+    async with asyncio.timeout(1):
+        assert await joining
 
 
 async def test_a_thousand_watchers_get_the_same_bytes_object() -> None:

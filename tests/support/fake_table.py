@@ -281,6 +281,7 @@ class FakeTable:
             yield pb.ExportTableResponse(piece=update)
 
     async def TouchPresence(self, request: pb.TouchPresenceRequest, call: Call) -> pb.TouchPresenceResponse:
+        await asyncio.sleep(self.pause_s)
         self.touched.append({watched.table_id: list(watched.session_ids) for watched in request.watched})
         return pb.TouchPresenceResponse()
 
