@@ -21,6 +21,9 @@ from services.kit.streams import Batch, Delivery, Entry, Lagged
 
 T = TypeVar("T")
 
+#: what a topic keeps by default; with 64 topics about 100 MB, which docs/operate.md reckons with
+MAX_ENTRIES = 4_000
+
 _log = get_log(__name__)
 _GENERATION = "generation"
 _BLOCK_MS = 1_000
@@ -56,7 +59,7 @@ class RedisStream:
         url: str,
         *,
         prefix: str = "magnate:",
-        max_entries: int = 10_000,
+        max_entries: int = MAX_ENTRIES,
         claim_idle_ms: int = 30_000,
         silent_ms: int = 2_500,
     ) -> None:
