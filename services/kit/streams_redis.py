@@ -70,6 +70,7 @@ class RedisStream:
         self.silent_ms = silent_ms
         self._publisher = self.connect()
         self._open: set[_Reader] = set()
+        self._met = False
 
     def connect(self) -> Redis:
         """A connection pool; each reader has its own, since a blocking read holds a connection."""
@@ -90,9 +91,7 @@ class RedisStream:
         try:
             await pipeline.execute()
         except _TROUBLE as error:
-            raise ServiceError(
-                grpc.StatusCode.UNAVAILABLE, "unreachable", f"the event stream: {error}", retry_after_ms=200
-            ) from None
+            raise _unreachable(error) from None
 
     async def subscribe(
         self, topics: Sequence[str], *, cursors: Mapping[str, str] | None = None, gather_ms: int = 0
@@ -113,6 +112,15 @@ class RedisStream:
         member.show_life()
         return member
 
+    async def met(self) -> None:
+        if self._met:
+            return
+        try:
+            await self._publisher.ping()
+        except _TROUBLE as error:
+            raise _unreachable(error) from None
+        self._met = True
+
     def forget(self, reader: _Reader) -> None:
         self._open.discard(reader)
 
@@ -120,6 +128,10 @@ class RedisStream:
         for reader in list(self._open):
             await reader.close()
         await self._publisher.aclose()
+
+
+def _unreachable(error: Exception) -> ServiceError:
+    return ServiceError(grpc.StatusCode.UNAVAILABLE, "unreachable", f"the event stream: {error}", retry_after_ms=200)
 
 
 class _QuickConnection(Connection):
