@@ -73,7 +73,7 @@ def build(
     play_times = PlayTimes(boot_s)
     live = Live(stream, hub, {f"shard:{shard}": shard for shard in range(SHARDS)})
     admission = Admission(target_ms=settings.submit_target_ms)
-    instruments = Instruments(telemetry, hub, play_times, admission)
+    instruments = Instruments(telemetry, hub, admission)
     handler = GatewayHandler(
         table=table_client,
         submit=submit,

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from gateway.application.hub import Hub
-from gateway.application.play_time import PlayTimes
 from services.kit.admission import Admission
 from services.kit.telemetry import Telemetry, observable_value
 
 
 class Instruments:
-    """Open watches, cut clients, how far the event stream lags, commands by what became of them, and how many may be
-    under way."""
+    """Open watches, cut clients, how long the event stream has been silent, commands by what became of them, and how
+    many may be under way."""
 
-    def __init__(self, telemetry: Telemetry, hub: Hub, play_times: PlayTimes, admission: Admission) -> None:
-        self._hub = hub
-        self._play_times = play_times
+    def __init__(self, telemetry: Telemetry, hub: Hub, admission: Admission) -> None:
         meter = telemetry.meter_of("gateway")
         self._commands = meter.create_counter(
             "magnate_gateway_commands_total", description="commands, by `done` or the reason of their refusal"
@@ -45,18 +42,11 @@ class Instruments:
             description="commands that may be under way before more are refused; falls while answers take too long",
         )
         meter.create_observable_gauge(
-            "magnate_gateway_stream_lag_milliseconds",
-            [lambda _: [observable_value(self.lag_ms())]],
-            description="play time now less that of the newest update heard; grows while nobody plays",
+            "magnate_gateway_stream_silence_milliseconds",
+            [lambda _: [observable_value(hub.silence_ms())]],
+            description="time since an update came over the event stream; grows while nobody plays",
         )
 
     def command(self, outcome: str) -> None:
         """Counts a command."""
         self._commands.add(1, {"outcome": outcome})
-
-    def lag_ms(self) -> int:
-        """Milliseconds of play time since the newest update was decided, 0 before the first."""
-        reading = self._play_times.at(0)
-        if reading is None or not self._hub.newest_play_time_ms:
-            return 0
-        return max(0, reading.play_time_ms - self._hub.newest_play_time_ms)

@@ -49,13 +49,13 @@ class Hub:
         self.watches: dict[str, Watch] = {}
         self.feeds: dict[str, Feed] = {}
         self.slow_cuts = 0
-        self.newest_play_time_ms = 0
         self.draining = False
         self.on_touch: Callable[[Watch, str], None] = lambda watch, table_id: None
         self._filler = Filler(table, give=self._give, learn=self._on_table, on_fork=self._forked)
         self._joiner = Joiner(table, on_fork=self._forked, fill=self._filler.fill)
         self._on_probe = on_probe
         self._now_s = now_s
+        self._heard_s = now_s()
 
     # ---- watches ----------------------------------------------------------------------------------------------
 
@@ -211,7 +211,7 @@ class Hub:
             _log.error("stream_message_unknown", bytes=len(payload))
             return
         if isinstance(message, Frame):
-            self.newest_play_time_ms = message.play_time_ms
+            self._heard_s = self._now_s()
             feed = self.feeds.get(message.table_id)
             if feed is not None:
                 self._on_update(feed, message)
@@ -221,6 +221,10 @@ class Hub:
             self._on_table(message.table)
         elif kind == "probe":
             self._on_probe(message.probe.probe_id)
+
+    def silence_ms(self) -> int:
+        """Milliseconds in which no update came over the event stream: since the last one, before it since the start."""
+        return int((self._now_s() - self._heard_s) * 1000)
 
     def on_lagged(self, shard: int | None) -> None:
         """The event stream may have lost something of a shard (None: of any): its tables are compared at once."""

@@ -36,6 +36,8 @@ class Live:
             await asyncio.sleep(_RETRY_S)
 
     async def _read(self) -> None:
+        # A subscription bears a stream that is away: what was never there must not look like one.
+        await self._stream.met()
         subscription = await self._stream.subscribe(list(self._topics))
         try:
             self.subscribed.set()

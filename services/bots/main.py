@@ -55,5 +55,6 @@ def build(
     )
     service = Service("bots", settings, telemetry=telemetry)
     service.add_handler(DESCRIPTOR, BotsHandler(reader))
+    service.add_check("event_stream", stream.met)
     service.add_background("worker", worker.run)
     return service

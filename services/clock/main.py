@@ -69,6 +69,7 @@ def build(
     service = Service("clock", settings, telemetry=telemetry)
     service.add_handler(DESCRIPTOR, ClockHandler(clock, store))
     service.add_check("takes_part", takes_part)
+    service.add_check("event_stream", stream.met)
     service.add_background("clock", clock.run)
     service.add_closer(store.close)
     return service

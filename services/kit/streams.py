@@ -96,6 +96,11 @@ class EventStream(Protocol):
         """A share of what is published to these topics since the group's first member joined."""
         ...
 
+    async def met(self) -> None:
+        """Returns when what carries the stream answers; once it has, at once, whatever becomes of it. For readiness, as
+        `Pool.met`. ServiceError UNAVAILABLE: it has never answered, nor does it now."""
+        ...
+
     async def close(self) -> None:
         """Ends all subscriptions."""
         ...

@@ -82,6 +82,9 @@ class MemoryStream:
         self.attach(member, topics)
         return member
 
+    async def met(self) -> None:
+        """It is always there."""
+
     async def close(self) -> None:
         for reader in list(self._open):
             await reader.close()

@@ -21,6 +21,9 @@ from services.kit.streams import Batch, Delivery, Entry, Lagged
 
 T = TypeVar("T")
 
+#: what a topic keeps by default; with 64 topics about 100 MB, which docs/operate.md reckons with
+MAX_ENTRIES = 4_000
+
 _log = get_log(__name__)
 _GENERATION = "generation"
 _BLOCK_MS = 1_000
@@ -56,7 +59,7 @@ class RedisStream:
         url: str,
         *,
         prefix: str = "magnate:",
-        max_entries: int = 10_000,
+        max_entries: int = MAX_ENTRIES,
         claim_idle_ms: int = 30_000,
         silent_ms: int = 2_500,
     ) -> None:
@@ -67,6 +70,7 @@ class RedisStream:
         self.silent_ms = silent_ms
         self._publisher = self.connect()
         self._open: set[_Reader] = set()
+        self._met = False
 
     def connect(self) -> Redis:
         """A connection pool; each reader has its own, since a blocking read holds a connection."""
@@ -87,9 +91,7 @@ class RedisStream:
         try:
             await pipeline.execute()
         except _TROUBLE as error:
-            raise ServiceError(
-                grpc.StatusCode.UNAVAILABLE, "unreachable", f"the event stream: {error}", retry_after_ms=200
-            ) from None
+            raise _unreachable(error) from None
 
     async def subscribe(
         self, topics: Sequence[str], *, cursors: Mapping[str, str] | None = None, gather_ms: int = 0
@@ -110,6 +112,15 @@ class RedisStream:
         member.show_life()
         return member
 
+    async def met(self) -> None:
+        if self._met:
+            return
+        try:
+            await self._publisher.ping()
+        except _TROUBLE as error:
+            raise _unreachable(error) from None
+        self._met = True
+
     def forget(self, reader: _Reader) -> None:
         self._open.discard(reader)
 
@@ -117,6 +128,10 @@ class RedisStream:
         for reader in list(self._open):
             await reader.close()
         await self._publisher.aclose()
+
+
+def _unreachable(error: Exception) -> ServiceError:
+    return ServiceError(grpc.StatusCode.UNAVAILABLE, "unreachable", f"the event stream: {error}", retry_after_ms=200)
 
 
 class _QuickConnection(Connection):

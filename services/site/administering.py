@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import getpass
 import json
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -14,6 +12,7 @@ from google.protobuf.json_format import MessageToDict
 from magnate.admin.v1 import admin_service_pb2 as pb
 
 from services.kit.calls import RemoteClient, bearer, open_channel
+from services.site.operators import operator_token
 from services.site.settings import AdminSettings
 
 ADMIN = pb.DESCRIPTOR.services_by_name["AdminService"]
@@ -35,10 +34,8 @@ class AdminOptions:
 
 
 async def administer(settings: AdminSettings, options: AdminOptions, say: Callable[[str], None]) -> None:
-    """Does one admin call and says what came of it. Raises ServiceError, SettingsError."""
-    token = settings.operator_token
-    if not token and settings.tls() is None and sys.stdin.isatty():
-        token = getpass.getpass("operator's token: ")
+    """Does one admin call and says what came of it. Raises ServiceError, SettingsError, CommandError."""
+    token = operator_token(settings.operator_token, settings)
     async with open_channel(settings.table_address, tls=settings.tls(), service="table") as channel:
         client: Any = RemoteClient(ADMIN, channel, timeout_ms=_LIMIT_MS, shows=bearer(token))
         await _COMMANDS[options.what](client, options, say)

@@ -79,7 +79,7 @@ an operator's certificate does (MAGNATE_TLS_CERT, MAGNATE_TLS_KEY, MAGNATE_TLS_C
 _RESTORED = """\
 To be run once on a database that was restored from a backup, before any service starts on it: clients and services then
 know that what they saw after that backup is gone. Run on another database it does no harm: each client asks for one
-snapshot.
+snapshot. It needs the role that owns the tables: MAGNATE_MIGRATE_DATABASE_URL, or else MAGNATE_DATABASE_URL.
 
   MAGNATE_DATABASE_URL=postgresql://... magnate restored
 """

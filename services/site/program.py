@@ -134,7 +134,7 @@ def _admin(chosen: argparse.Namespace, environ: Mapping[str, str]) -> int:
 def _restored(chosen: argparse.Namespace, environ: Mapping[str, str]) -> int:
     settings = TableSettings.load(environ)
     settings.configure_logs("restored")
-    run(_until_told(begin_history(settings.database_url, _say)))
+    run(_until_told(begin_history(SiteSettings.load(environ).migrate_database_url or settings.database_url, _say)))
     return 0
 
 

@@ -22,7 +22,7 @@ class SiteSettings(Settings):
     migrate_database_url: str = setting(
         "MAGNATE_MIGRATE_DATABASE_URL",
         "",
-        "database of `magnate migrate`, with the role that owns the tables; empty: MAGNATE_DATABASE_URL",
+        "database of `magnate migrate` and `restored`, with the role that owns the tables; empty: MAGNATE_DATABASE_URL",
         secret=True,
     )
 

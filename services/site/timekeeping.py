@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import getpass
 import secrets
-import sys
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -15,6 +13,7 @@ from magnate.clock.v1 import clock_service_pb2 as pb
 from services.clock.domain.shards import ALL, write_shards
 from services.kit.calls import PoolClient, bearer, open_pool
 from services.kit.telemetry import Telemetry
+from services.site.operators import operator_token
 from services.site.settings import ClockCommandSettings
 
 CLOCK = pb.DESCRIPTOR.services_by_name["ClockService"]
@@ -35,10 +34,8 @@ class ClockOptions:
 
 
 async def keep_time(settings: ClockCommandSettings, options: ClockOptions, say: Callable[[str], None]) -> None:
-    """Asks any replica of the clock and says what came of it. Raises ServiceError, SettingsError."""
-    token = settings.operator_token
-    if not token and settings.tls() is None and sys.stdin.isatty():
-        token = getpass.getpass("operator's token: ")
+    """Asks any replica of the clock and says what came of it. Raises ServiceError, SettingsError, CommandError."""
+    token = operator_token(settings.operator_token, settings)
     pool = open_pool(
         CLOCK,
         settings.clock_address,

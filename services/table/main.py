@@ -263,6 +263,7 @@ async def build(
     service.add_handler(DESCRIPTOR, application.handler)
     service.add_handler(ADMIN, application.admin, on_refused=application.admin.refused)
     service.add_check("store", store.ping)
+    service.add_check("event_stream", stream.met)
     service.add_background("play_time", play_time.run)
     service.add_background("outbox", application.outbox.run)
     service.add_background("outbox_upkeep", application.outbox.run_upkeep)

@@ -202,6 +202,10 @@ async def test_closing_ends_a_waiting_reader(stream: EventStream) -> None:
     assert await asyncio.wait_for(asyncio.gather(*tasks), 2) == [0, 0]
 
 
+async def test_a_stream_that_answers_is_met(stream: EventStream) -> None:
+    await stream.met()
+
+
 # What only a server of its own can suffer.
 
 
@@ -449,3 +453,27 @@ async def test_subscribing_while_redis_is_away(redis_url: str, redis_server: Red
     await wait_for_seq(seen, 1)
     await stream.close()
     await task
+
+
+async def test_a_redis_is_met_when_it_has_answered_once(redis_url: str, redis_server: RedisServer) -> None:
+    redis_server.stop()
+    stream = RedisStream(redis_url)
+    try:
+        with pytest.raises(ServiceError, match="unreachable"):
+            await stream.met()
+    finally:
+        redis_server.start()
+    await stream.met()
+    redis_server.stop()
+    try:
+        await stream.met()
+    finally:
+        redis_server.start()
+    await stream.close()
+
+
+async def test_a_redis_that_wants_another_password_is_not_met(redis_url: str) -> None:
+    stream = RedisStream(redis_url.replace("://", "://nobody:wrong@"))
+    with pytest.raises(ServiceError, match="unreachable"):
+        await stream.met()
+    await stream.close()

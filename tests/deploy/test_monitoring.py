@@ -10,9 +10,18 @@ from typing import Any
 import promql_parser as promql
 import pytest
 import yaml
+from prometheus_client.parser import text_string_to_metric_families
 
+from services.bots.application.instruments import Instruments as OfBots
+from services.clock.application.instruments import Instruments as OfClock
+from services.clock.domain.play_time import Cause
+from services.kit.telemetry import Telemetry
+from services.rules.application.instruments import Instruments as OfRules
+from services.table.adapters.instruments import Instruments as OfTable
 from tests.support.cluster import ROOT, of_kind
+from tests.support.http import request
 from tests.support.metrics import instruments, labels, series
+from tests.support.servers import free_port
 
 FOLDER = ROOT / "deploy" / "monitoring"
 GUIDE = (ROOT / "docs" / "operate.md").read_text(encoding="utf-8")
@@ -77,6 +86,22 @@ def labels_of(query: str) -> set[str]:
     return found
 
 
+async def shown_from_the_start() -> dict[str, list[tuple[dict[str, str], float]]]:
+    """What services show before anything has happened: labels and value of each series, by its name."""
+    port = free_port()
+    telemetry = Telemetry("all", metrics_port=port)
+    kept = [kind(telemetry) for kind in (OfBots, OfClock, OfRules, OfTable)]
+    telemetry.serve_metrics()
+    page = (await request("GET", f"http://127.0.0.1:{port}/metrics")).body.decode()
+    telemetry.close()
+    assert len(kept) == 4
+    found: dict[str, list[tuple[dict[str, str], float]]] = {}
+    for family in text_string_to_metric_families(page):
+        for sample in family.samples:
+            found.setdefault(sample.name, []).append((sample.labels, sample.value))
+    return found
+
+
 def test_the_code_is_read() -> None:
     assert instruments()["magnate_clock_running"] == ("create_observable_gauge", "")
     assert instruments()["magnate_table_commit_seconds"] == ("create_histogram", "s")
@@ -125,6 +150,34 @@ def test_every_alert_says_what_to_do(rule: dict[str, Any]) -> None:
 def test_no_alert_of_the_guide_is_gone() -> None:
     told = re.findall(r"^#### (Magnate\w+)$", GUIDE, re.MULTILINE)
     assert sorted(told) == sorted(rule["alert"] for rule in ALERTS)
+
+
+async def test_an_alert_on_a_rise_sees_the_first_fault() -> None:
+    """A series that is born with a fault has not risen: it is there from the start, or the alert asks whether it was
+    there before."""
+    shown = await shown_from_the_start()
+    rises = 0
+    for rule in ALERTS:
+        inside = list(nodes(promql.parse(rule["expr"])))
+        risen = [node for node in inside if isinstance(node, promql.Call) and node.func.name == "increase"]
+        before = {str(node.name) for node in inside if isinstance(node, promql.VectorSelector) and node.offset}
+        for name in {name for node in risen for name in names_of(node.prettify())}:
+            rises += 1
+            assert name in shown or name in before, rule["alert"]
+    assert rises == 2
+
+
+async def test_faults_are_counted_from_zero() -> None:
+    shown = await shown_from_the_start()
+    for name in (
+        "magnate_rules_invariants_broken_total",
+        "magnate_clock_probes_lost_total",
+        "magnate_bots_failures_total",
+        "magnate_table_bot_fallbacks_total",
+    ):
+        assert [value for _, value in shown[name]] == [0.0], name
+    for name in ("magnate_clock_outages_total", "magnate_clock_given_back_milliseconds_total"):
+        assert {of["cause"]: value for of, value in shown[name]} == dict.fromkeys(Cause, 0.0), name
 
 
 def test_panels_do_not_lie_on_each_other() -> None:

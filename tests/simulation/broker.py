@@ -94,6 +94,7 @@ class ProcessStream:
         self.process = process
         self._broker = broker
         self._inbox = MemoryStream()
+        self._met = False
         self._arrives_s: dict[str, float] = {}
 
     async def publish(self, topic: str, items: Items) -> None:
@@ -109,6 +110,11 @@ class ProcessStream:
 
     async def join(self, group: str, consumer: str, topics: Sequence[str], *, gather_ms: int = 0) -> GroupSubscription:
         raise NotImplementedError("nobody shares work here")
+
+    async def met(self) -> None:
+        if self._broker.is_away and not self._met:
+            raise ServiceError(grpc.StatusCode.UNAVAILABLE, "unreachable", "the event stream is away")
+        self._met = True
 
     async def close(self) -> None:
         await self._inbox.close()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from collections.abc import AsyncIterator
+import time
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -173,7 +174,11 @@ class Site:
 
 @asynccontextmanager
 async def running_site(
-    *, kept_entries: int = 1_024, telemetry: Telemetry | None = None, **changes: Any
+    *,
+    kept_entries: int = 1_024,
+    telemetry: Telemetry | None = None,
+    now_s: Callable[[], float] = time.monotonic,
+    **changes: Any,
 ) -> AsyncIterator[Site]:
     """A gateway with these settings changed; the event stream keeps so many entries of a topic."""
     stream = MemoryStream(capacity=kept_entries)
@@ -188,6 +193,7 @@ async def running_site(
         bots_client=FakeBots(),
         clocks=OneReplica(lambda: clock_client),
         stream=stream,
+        now_s=now_s,
         telemetry=telemetry,
     )
     site = Site(gateway, table, clock, stream, [], [], itertools.count(1))

@@ -25,6 +25,8 @@ class Instruments:
         self.failures = meter.create_counter(
             "magnate_bots_failures_total", description="turns given up because the table service stayed away"
         )
+        # Shown from the start: to whoever watches, a series that is born with its first fault has not risen.
+        self.failures.add(0)
 
     def watch(self, *, backlog: Callable[[], int]) -> None:
         """Reads this whenever metrics are collected."""

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 
 from opentelemetry.metrics import CallbackOptions, Observation
 
+from services.clock.domain.play_time import Cause
 from services.kit.telemetry import Telemetry
 
 
@@ -31,6 +32,11 @@ class Instruments:
         self.given_back_ms = meter.create_counter(
             "magnate_clock_given_back_milliseconds_total", unit="ms", description="time given back, by cause"
         )
+        # Shown from the start: to whoever watches, a series that is born with its first fault has not risen.
+        self.probes_lost.add(0)
+        for cause in Cause:
+            self.outages.add(0, {"cause": cause.value})
+            self.given_back_ms.add(0, {"cause": cause.value})
 
     def watch(
         self,

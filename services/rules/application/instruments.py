@@ -22,6 +22,8 @@ class Instruments:
         self._broken = self._meter.create_counter(
             "magnate_rules_invariants_broken_total", description="states that no game can have; each is a fault"
         )
+        # Shown from the start: to whoever watches, a series that is born with its first fault has not risen.
+        self._broken.add(0)
 
     def watch(self, *, kept_states: Callable[[], int]) -> None:
         """Reads this whenever metrics are collected."""

@@ -32,6 +32,8 @@ class Instruments:
         self._fallbacks = meter.create_counter(
             "magnate_table_bot_fallbacks_total", description="turns of bots played by the table itself"
         )
+        # Shown from the start: to whoever watches, a series that is born with its first fault has not risen.
+        self._fallbacks.add(0)
         self._published = meter.create_counter(
             "magnate_table_published_messages_total", description="messages brought to the event stream"
         )
