@@ -103,6 +103,10 @@ async def test_wicked_ids_and_secrets(people: People, visitors: Visitors) -> Non
     fixed = pb.CreateTableRequest(settings=wishes, command_id="x", fixed_seed="ab" * 32)
     override = table_pb2.TableSettings(edition="industry", seats=4)
     override.overrides.add(parameter="start_cash", value="-1")
+    deep, padded, named = (table_pb2.TableSettings(edition="brands", seats=4) for _ in range(3))
+    deep.overrides.add(parameter="start_cash", value="[" * 2_000)
+    padded.overrides.add(parameter="start_cash", value=" " * 60_000 + "5000")
+    named.overrides.add(parameter="s" * 60_000, value="5000")
     calls: list[tuple[Any, tuple[str, str]]] = [
         (pb.SubmitRequest(table_id=far, command=_roll()), NO_TABLE),
         (pb.SubmitRequest(table_id="x" * 65, command=_roll()), MALFORMED),
@@ -126,6 +130,9 @@ async def test_wicked_ids_and_secrets(people: People, visitors: Visitors) -> Non
         (pb.CreateTableRequest(command_id="x"), MALFORMED),
         (fixed, NOT_ALLOWED),
         (pb.CreateTableRequest(settings=override, command_id="x"), ("INVALID_ARGUMENT", "override_out_of_range")),
+        (pb.CreateTableRequest(settings=deep, command_id="x"), MALFORMED),
+        (pb.CreateTableRequest(settings=padded, command_id="x"), MALFORMED),
+        (pb.CreateTableRequest(settings=named, command_id="x"), MALFORMED),
         (pb.CreateSessionRequest(name=""), MALFORMED),
         (pb.CreateSessionRequest(name="n" * 33), MALFORMED),
         (pb.DescribeEditionRequest(edition="industry", version=99), ("NOT_FOUND", "no_edition")),

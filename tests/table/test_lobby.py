@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import hashlib
+import json
 
+import grpc
 import pytest
 from magnate.game.v1 import event_pb2
 from magnate.table.v1 import table_pb2
 from magnate.table.v1 import table_service_pb2 as pb
 
+from services.kit.errors import ServiceError
+from services.rules.editions.loader import EDITIONS, load_catalogue
+from services.table.domain.table import MOST_OVERRIDE_CHARS
 from tests.support.site_of_tables import SEED, Tables, open_tables, refusal, with_options
 
 
@@ -82,6 +87,48 @@ async def test_an_override_that_the_edition_does_not_know_is_refused_at_once(tab
     override = event_pb2.Override(parameter="no_such_parameter", value="1")
     token = await tables.session()
     assert await refusal(tables.table(token, overrides=[override])) == "override_out_of_range"
+
+
+async def _custom(tables: Tables, parameter: str, value: str) -> pb.CreateTableResponse:
+    override = event_pb2.Override(parameter=parameter, value=value)
+    settings = table_pb2.TableSettings(edition="brands", seats=4, overrides=[override])
+    request = pb.CreateTableRequest(
+        session_token=await tables.session(), settings=settings, command_id=f"{parameter[:20]}.{len(value)}"
+    )
+    answer: pb.CreateTableResponse = await tables.client.CreateTable(request)
+    return answer
+
+
+@pytest.mark.parametrize(
+    ("parameter", "value", "field"),
+    [
+        ("start_cash", " " * 61 + "5000", "value"),
+        ("start_cash", " " * 64_000 + "5000", "value"),
+        ("start_cash", "[" * 2_000, "value"),
+        ("s" * 65, "5000", "parameter"),
+    ],
+)
+async def test_an_override_with_a_long_text_is_refused(tables: Tables, parameter: str, value: str, field: str) -> None:
+    with pytest.raises(ServiceError) as refused:
+        await _custom(tables, parameter, value)
+    assert (refused.value.code, refused.value.reason) == (grpc.StatusCode.INVALID_ARGUMENT, "malformed")
+    assert dict(refused.value.metadata) == {"field": f"settings.overrides[0].{field}"}
+    assert len(refused.value.message) < 100
+
+
+async def test_an_override_may_be_as_long_as_the_limit(tables: Tables) -> None:
+    table = (await _custom(tables, "start_cash", " " * 60 + "5000")).table
+    assert [override.value.strip() for override in table.settings.overrides] == ["5000"]
+
+
+def test_what_an_edition_lets_tables_change_has_room_in_an_override() -> None:
+    """With half of it to spare."""
+    editions = load_catalogue(EDITIONS).newest()
+    allowed = [override for edition in editions for override in edition.overrides]
+    assert {override.parameter for override in allowed} >= {"start_cash", "auction_style", "rent_claim"}
+    for override in allowed:
+        values = [override.least, override.most, *override.choices]
+        assert max(len(override.parameter), *(len(json.dumps(value)) for value in values)) <= MOST_OVERRIDE_CHARS / 2
 
 
 async def test_a_fixed_seed_needs_the_servers_leave(store_url: str) -> None:
