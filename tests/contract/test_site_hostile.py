@@ -55,7 +55,7 @@ def _roll(**fields: Any) -> command_pb2.Command:
 def _wicked() -> Iterator[tuple[command_pb2.Command, set[tuple[str, str]]]]:
     """Commands that nobody may give, with the refusals that the contract documents for them."""
     yield command_pb2.Command(command_id="x", decision_id=1), {MALFORMED}
-    for command_id in ("", "x" * 65, "with space", "наказ", "magnate:bot:1:0"):
+    for command_id in ("", "x" * 65, "with space", "наказ", "magnate:bot:1:0", "bot.1.1.9"):
         yield _roll(command_id=command_id), {MALFORMED}
     yield _roll(seat=8), {MALFORMED}
     yield _roll(seat=2**32 - 1), {MALFORMED}
