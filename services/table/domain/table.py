@@ -237,6 +237,12 @@ def reclaim(table: Table, number: int, heir: Seat, *, secret_hash: bytes) -> Tab
     return _changed(table, seats=seats, host_session_id=host, holders_version=table.holders_version + 1)
 
 
+def with_secret(table: Table, session_id: str, secret_hash: bytes) -> Table:
+    """Puts another secret in the place of that of the session's seat; the one before opens nothing any more."""
+    seats = [replace(seat, secret_hash=secret_hash) if seat.session_id == session_id else seat for seat in table.seats]
+    return _changed(table, seats=tuple(seats))
+
+
 def expire(table: Table) -> Table:
     """Ends a lobby that came to nothing."""
     _need_lobby(table)
