@@ -17,6 +17,7 @@ from gateway.adapters.web_app import WebApp
 from gateway.adapters.web_files import read_web_files
 from gateway.adapters.web_server import WebServer
 from gateway.application.callers import Callers
+from gateway.application.exports import Exports
 from gateway.application.handler import GatewayHandler
 from gateway.application.heartbeats import Heartbeats
 from gateway.application.hub import Hub
@@ -79,6 +80,9 @@ def build(
         submit=submit,
         catalogue=ServicesCatalogue(rules_client, bots_client, now_s=now_s),
         hub=hub,
+        exports=Exports(
+            per_session=settings.exports_per_session, slow_ms=settings.slow_ms, retry_ms=settings.heartbeat_ms
+        ),
         probes=probes,
         play_times=play_times,
         callers=Callers(settings.call_limits()),

@@ -80,10 +80,15 @@ class GatewaySettings(ServiceSettings):
         "MAGNATE_WATCH_QUEUE_BYTES", 4_194_304, "bytes that may wait for a slow client", low=65_536, high=1 << 30
     )
     slow_ms: int = setting(
-        "MAGNATE_WATCH_SLOW_MS", 10_000, "time a slow client gets to take its end", low=50, high=600_000
+        "MAGNATE_WATCH_SLOW_MS",
+        10_000,
+        "time a slow client gets to take the end of its watch, or the next piece of an export",
+        low=50,
+        high=600_000,
     )
     tables_per_watch: int = setting("MAGNATE_WATCH_TABLES", 64, "tables on one watch", low=1, high=10_000)
     watches_per_session: int = setting("MAGNATE_WATCHES", 8, "open watches of one session", low=1, high=10_000)
+    exports_per_session: int = setting("MAGNATE_EXPORTS", 4, "open exports of one session", low=1, high=10_000)
     session_rate: float = setting(
         "MAGNATE_SESSION_RATE", 200.0, "calls of a session in a second, twice as many at once; 0: no limit", low=0
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any
 
@@ -85,6 +86,10 @@ class WebApp:
         except OSError:
             # The client has left in the middle.
             return
+        except asyncio.CancelledError:
+            # So a client is cut who does not read. The end of his answer is on its way; uvicorn would log a stack.
+            if not started:
+                raise
         except Exception as error:
             as_service_error(error, "web")
             if not started:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import aclosing
 from typing import Any, TypeVar
 
 from google.protobuf.message import Message
@@ -14,6 +15,7 @@ from magnate.table.v1 import table_service_pb2 as table_pb
 
 from gateway.application import refusals
 from gateway.application.callers import Caller, Callers, check_version
+from gateway.application.exports import Exports
 from gateway.application.frames import opened_frame
 from gateway.application.hub import Hub, Wish
 from gateway.application.play_time import PlayTimes
@@ -40,6 +42,7 @@ class GatewayHandler:
         submit: SubmitCall,
         catalogue: Catalogue,
         hub: Hub,
+        exports: Exports,
         probes: Probes,
         play_times: PlayTimes,
         callers: Callers,
@@ -51,6 +54,7 @@ class GatewayHandler:
         self._submit = submit
         self._catalogue = catalogue
         self._hub = hub
+        self._exports = exports
         self._probes = probes
         self._play_times = play_times
         self._callers = callers
@@ -180,12 +184,17 @@ class GatewayHandler:
 
     async def ExportTable(self, request: pb.ExportTableRequest, call: Call) -> AsyncIterator[bytes]:
         caller = self._callers.admit(call)
+        session_id = (await self._session_of(caller)).session_id
         wanted = table_pb.ExportTableRequest(session_token=caller.token, table_id=request.table_id)
         try:
-            # The piece is the only field of both answers, under one number: its bytes need not be looked at.
-            async with self._table.ExportTable(wanted, raw=True) as pieces:
-                async for piece in pieces:
-                    yield piece
+            with self._exports.counted(session_id):
+                # The piece is the only field of both answers, under one number: its bytes need not be looked at.
+                async with (
+                    self._table.ExportTable(wanted, raw=True) as pieces,
+                    aclosing(self._exports.paced(pieces, call)) as paced,
+                ):
+                    async for piece in paced:
+                        yield piece
         except ServiceError as error:
             raise refusals.for_client(error) from None
 

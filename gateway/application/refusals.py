@@ -53,6 +53,11 @@ def overloaded(what: str, retry_after_ms: int) -> ServiceError:
     return ServiceError(grpc.StatusCode.RESOURCE_EXHAUSTED, "overloaded", what, retry_after_ms=retry_after_ms)
 
 
+def slow_client() -> ServiceError:
+    """The client leaves what it has asked for waiting."""
+    return ServiceError(grpc.StatusCode.RESOURCE_EXHAUSTED, "slow_client", "what was asked for is not read")
+
+
 def malformed(field: str, message: str) -> ServiceError:
     """A field holds what it may not."""
     return ServiceError(grpc.StatusCode.INVALID_ARGUMENT, "malformed", message, {"field": field})

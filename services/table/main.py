@@ -141,6 +141,7 @@ def compose(outside: Outside, options: Options) -> Application:
         end_session=EndSession(store, sessions),
         create_table=CreateTable(
             store=store,
+            lobby=lobby,
             rules=outside.rules,
             editions=Editions(outside.rules, wall),
             sessions=sessions,

@@ -55,7 +55,7 @@ def _roll(**fields: Any) -> command_pb2.Command:
 def _wicked() -> Iterator[tuple[command_pb2.Command, set[tuple[str, str]]]]:
     """Commands that nobody may give, with the refusals that the contract documents for them."""
     yield command_pb2.Command(command_id="x", decision_id=1), {MALFORMED}
-    for command_id in ("", "x" * 65, "with space", "наказ", "magnate:bot:1:0"):
+    for command_id in ("", "x" * 65, "with space", "наказ", "magnate:bot:1:0", "bot.1.1.9"):
         yield _roll(command_id=command_id), {MALFORMED}
     yield _roll(seat=8), {MALFORMED}
     yield _roll(seat=2**32 - 1), {MALFORMED}
@@ -103,6 +103,10 @@ async def test_wicked_ids_and_secrets(people: People, visitors: Visitors) -> Non
     fixed = pb.CreateTableRequest(settings=wishes, command_id="x", fixed_seed="ab" * 32)
     override = table_pb2.TableSettings(edition="industry", seats=4)
     override.overrides.add(parameter="start_cash", value="-1")
+    deep, padded, named = (table_pb2.TableSettings(edition="brands", seats=4) for _ in range(3))
+    deep.overrides.add(parameter="start_cash", value="[" * 2_000)
+    padded.overrides.add(parameter="start_cash", value=" " * 60_000 + "5000")
+    named.overrides.add(parameter="s" * 60_000, value="5000")
     calls: list[tuple[Any, tuple[str, str]]] = [
         (pb.SubmitRequest(table_id=far, command=_roll()), NO_TABLE),
         (pb.SubmitRequest(table_id="x" * 65, command=_roll()), MALFORMED),
@@ -126,6 +130,9 @@ async def test_wicked_ids_and_secrets(people: People, visitors: Visitors) -> Non
         (pb.CreateTableRequest(command_id="x"), MALFORMED),
         (fixed, NOT_ALLOWED),
         (pb.CreateTableRequest(settings=override, command_id="x"), ("INVALID_ARGUMENT", "override_out_of_range")),
+        (pb.CreateTableRequest(settings=deep, command_id="x"), MALFORMED),
+        (pb.CreateTableRequest(settings=padded, command_id="x"), MALFORMED),
+        (pb.CreateTableRequest(settings=named, command_id="x"), MALFORMED),
         (pb.CreateSessionRequest(name=""), MALFORMED),
         (pb.CreateSessionRequest(name="n" * 33), MALFORMED),
         (pb.DescribeEditionRequest(edition="industry", version=99), ("NOT_FOUND", "no_edition")),

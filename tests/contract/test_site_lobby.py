@@ -136,13 +136,18 @@ async def test_bots_are_seated_by_the_host_of_a_solo_table(visitors: Visitors) -
 
 
 async def test_a_table_is_created_once_for_one_id(visitors: Visitors) -> None:
-    """A repeat gets the first table again, without the secret; the same id with another wish is refused."""
+    """A repeat gets the first table again, and a new secret in place of the first; the same id with another wish is
+    refused."""
     host = await visitors.guest()
     settings = table_pb2.TableSettings(edition="industry", seats=3)
     request = pb.CreateTableRequest(settings=settings, command_id="create-once")
     first, again = await host.ask(request), await host.ask(request)
     assert first.table.table_id == again.table.table_id
-    assert (bool(first.seat_secret), again.seat_secret) == (True, "")
+    heir, seat = await visitors.guest("Heir"), {"table_id": first.table.table_id, "seat": 0}
+    used_up = pb.ReclaimSeatRequest(**seat, seat_secret=first.seat_secret)
+    assert await refusal(heir.ask(used_up)) == ("PERMISSION_DENIED", "wrong_secret")
+    await heir.ask(pb.ReclaimSeatRequest(**seat, seat_secret=again.seat_secret))
+    assert (await host.ask(request)).seat_secret == ""
     request.settings.seats = 4
     assert await refusal(host.ask(request)) == ("ALREADY_EXISTS", "command_id_reused")
     request.settings.edition = "no-such"

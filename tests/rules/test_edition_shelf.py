@@ -80,6 +80,15 @@ def test_what_a_table_may_not_change_is_refused(open_edition: Edition, name: str
     assert str(refused.value).startswith(name)
 
 
+@pytest.mark.parametrize("name", ["start_cash", "build_where"])
+def test_a_value_however_deep_is_refused_like_any_other(open_edition: Edition, name: str) -> None:
+    for depth in (1, 10, *range(100, 1_100, 10), 2_000, 100_000):
+        for text in ("[" * depth, "[" * depth + "]" * depth, '{"a":' * depth + "1" + "}" * depth):
+            with pytest.raises(OverrideError) as refused:
+                with_overrides(open_edition, ((name, text),))
+            assert refused.value.fields["value"] == text[:40]
+
+
 def test_a_parameter_given_twice_is_refused(open_edition: Edition) -> None:
     with pytest.raises(OverrideError, match="start_cash is given twice"):
         with_overrides(open_edition, (("start_cash", "1900"), ("start_cash", "1800")))

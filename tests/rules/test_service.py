@@ -404,6 +404,23 @@ async def test_industry_allows_no_overrides(client: Any) -> None:
     assert failed.value.metadata["parameter"] == "start_cash"
 
 
+async def test_a_log_with_a_long_override_is_read(client: Any) -> None:
+    """A table of an older release may have one: what a caller may wish now is no limit on what was played."""
+    value = " " * 64_000 + "6000"
+    request = new_game_request(edition="brands")
+    request.overrides.add(parameter="start_cash", value=value)
+    applied = (await client.NewGame(request)).applied
+    played = Played(applied, applied, [])
+    played.keep(applied)
+    await play(client, played, commands=10)
+    started = played.entries[0].update.events[0].game_started
+    assert [(override.parameter, override.value) for override in started.overrides] == [("start_cash", value)]
+    replayed = await client.Replay(pb.ReplayRequest(entries=played.entries))
+    assert (replayed.same, replayed.chance_verified) == (True, True)
+    legal = await client.LegalActions(pb.LegalActionsRequest(state=played.source(by_value=True)))
+    assert legal.decision == played.entries[-1].update.decision
+
+
 async def test_an_invalid_nonce_or_a_seating_that_the_edition_lacks_is_refused(client: Any) -> None:
     nonce, seating = new_game_request(), new_game_request()
     nonce.seats[1].nonce = "xyz"

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
+import json
+from typing import Any
 
+import grpc
 import pytest
 from magnate.game.v1 import event_pb2
 from magnate.table.v1 import table_pb2
 from magnate.table.v1 import table_service_pb2 as pb
 
+from services.kit.errors import ServiceError
+from services.rules.editions.loader import EDITIONS, load_catalogue
+from services.table.domain.table import MOST_OVERRIDE_CHARS
 from tests.support.site_of_tables import SEED, Tables, open_tables, refusal, with_options
 
 
@@ -42,19 +49,156 @@ async def test_the_creator_sits_first_and_is_host(tables: Tables) -> None:
     assert (described.table, described.own_seat) == (table, 0)
 
 
+def _creation(token: str, **wishes: Any) -> pb.CreateTableRequest:
+    settings = table_pb2.TableSettings(edition="industry", seats=4)
+    return pb.CreateTableRequest(session_token=token, settings=settings, command_id="mine", **wishes)
+
+
+async def _opens(tables: Tables, table_id: str, secret: str) -> str:
+    """Whether a stranger gets the first seat by this secret."""
+    heir = await tables.session("Heir")
+    request = pb.ReclaimSeatRequest(session_token=heir, table_id=table_id, seat=0, seat_secret=secret)
+    return await refusal(tables.client.ReclaimSeat(request))
+
+
+def _held_after(tables: Tables, call: str) -> tuple[asyncio.Event, asyncio.Event]:
+    """The replica stands still once between this call of its store and what it does next: whether it does, and what
+    lets it go on."""
+    reached, leave = asyncio.Event(), asyncio.Event()
+    real = getattr(tables.store, call)
+
+    async def held(*arguments: Any) -> Any:
+        answer = await real(*arguments)
+        setattr(tables.store, call, real)
+        reached.set()
+        await leave.wait()
+        return answer
+
+    setattr(tables.store, call, held)
+    return reached, leave
+
+
 async def test_a_repeated_creation_gives_the_same_table_and_another_body_is_refused(tables: Tables) -> None:
     token = await tables.session()
-    request = pb.CreateTableRequest(
-        session_token=token, settings=table_pb2.TableSettings(edition="industry", seats=4), command_id="mine"
-    )
+    request = _creation(token)
     first = await tables.client.CreateTable(request)
     again = await tables.client.CreateTable(request)
-    assert (again.table, again.seat_secret) == (first.table, "")
+    assert again.table.lobby_version == first.table.lobby_version + 1
+    again.table.lobby_version = first.table.lobby_version
+    assert again.table == first.table
     request.settings.seats = 5
     assert await refusal(tables.client.CreateTable(request)) == "command_id_reused"
     other = await tables.session()
     request.session_token = other
     assert (await tables.client.CreateTable(request)).table.table_id != first.table.table_id
+
+
+async def test_a_repeated_creation_gives_a_secret_that_opens_the_seat_once(store_url: str) -> None:
+    """The replica that made the table is gone before anybody has its answer."""
+    gone = await open_tables(store_url)
+    token = await gone.session()
+    lost = await gone.client.CreateTable(_creation(token))
+    await gone.close()
+    tables = await open_tables(store_url)
+    again = await tables.client.CreateTable(_creation(token))
+    table_id = again.table.table_id
+    assert (table_id, len(again.seat_secret)) == (lost.table.table_id, len(lost.seat_secret))
+    assert await _opens(tables, table_id, lost.seat_secret) == "wrong_secret"
+    assert await _opens(tables, table_id, again.seat_secret) == "done"
+    assert await _opens(tables, table_id, again.seat_secret) == "wrong_secret"
+    await tables.close()
+
+
+async def test_a_repeated_creation_gives_no_secret_of_what_is_not_the_creators_any_more(tables: Tables) -> None:
+    """His seat is another session's, he has left it, the game has begun, or he never had one."""
+    token = await tables.session()
+    created = await tables.client.CreateTable(_creation(token))
+    assert await _opens(tables, created.table.table_id, created.seat_secret) == "done"
+    assert (await tables.client.CreateTable(_creation(token))).seat_secret == ""
+
+    token = await tables.session()
+    table_id = (await tables.client.CreateTable(_creation(token))).table.table_id
+    await _join(tables, "B", table_id)
+    await tables.client.LeaveTable(pb.LeaveTableRequest(session_token=token, table_id=table_id))
+    assert (await tables.client.CreateTable(_creation(token))).seat_secret == ""
+
+    token = await tables.session()
+    created = await tables.client.CreateTable(_creation(token))
+    await _join(tables, "B", created.table.table_id)
+    await tables.client.StartGame(pb.StartGameRequest(session_token=token, table_id=created.table.table_id))
+    again = await tables.client.CreateTable(_creation(token))
+    assert (again.table.status, again.seat_secret) == (table_pb2.TABLE_STATUS_RUNNING, "")
+    assert await _opens(tables, created.table.table_id, created.seat_secret) == "done"
+
+    watcher = _creation(await tables.session(), spectate=True)
+    for _ in range(2):
+        assert (await tables.client.CreateTable(watcher)).seat_secret == ""
+
+
+async def test_of_repeats_that_meet_only_one_gives_a_secret(store_url: str) -> None:
+    """One has looked and not stored yet when another one is answered: it does not take that answer's worth away."""
+    one, other = await open_tables(store_url), await open_tables(store_url)
+    token = await one.session()
+    table_id = (await one.client.CreateTable(_creation(token))).table.table_id
+    reached, leave = _held_after(one, "load_table")
+    late = asyncio.create_task(refusal(one.client.CreateTable(_creation(token))))
+    await reached.wait()
+    answered = await other.client.CreateTable(_creation(token))
+    leave.set()
+    assert await late == "version_race"
+    assert await _opens(other, table_id, answered.seat_secret) == "done"
+    await one.close()
+    await other.close()
+
+
+async def test_a_creation_that_meets_its_repeat_leaves_the_secret_as_it_is(store_url: str) -> None:
+    """Both have found no table, and one is quicker."""
+    one, other = await open_tables(store_url), await open_tables(store_url)
+    token = await one.session()
+    reached, leave = _held_after(one, "load_table")
+    late = asyncio.create_task(refusal(one.client.CreateTable(_creation(token))))
+    await reached.wait()
+    answered = await other.client.CreateTable(_creation(token))
+    leave.set()
+    assert await late == "version_race"
+    assert await _opens(other, answered.table.table_id, answered.seat_secret) == "done"
+    await one.close()
+    await other.close()
+
+
+async def test_a_repeat_is_tried_again_when_something_else_of_the_table_changes(store_url: str) -> None:
+    one, other = await open_tables(store_url), await open_tables(store_url)
+    token = await one.session()
+    table_id = (await one.client.CreateTable(_creation(token))).table.table_id
+    reached, leave = _held_after(one, "load_table")
+    repeat = asyncio.create_task(one.client.CreateTable(_creation(token)))
+    await reached.wait()
+    await _join(other, "B", table_id)
+    leave.set()
+    again = await repeat
+    assert _names(again.table) == ["Olena", "B"]
+    assert await _opens(other, table_id, again.seat_secret) == "done"
+    await one.close()
+    await other.close()
+
+
+async def test_of_many_repeats_at_once_the_newest_answer_opens_the_seat(store_url: str) -> None:
+    replicas = [await open_tables(store_url) for _ in range(3)]
+    token = await replicas[0].session()
+    tries = [replica.client.CreateTable(_creation(token)) for replica in replicas for _ in range(5)]
+    answers = await asyncio.gather(*tries, return_exceptions=True)
+    refused = [answer.reason for answer in answers if isinstance(answer, ServiceError)]
+    given = [answer for answer in answers if isinstance(answer, pb.CreateTableResponse)]
+    assert len(refused) + len(given) == len(tries)
+    # Two that write their first row at the same moment: Postgres breaks one off.
+    assert set(refused) <= {"version_race", "unreachable"}
+    given.sort(key=lambda answer: answer.table.lobby_version)
+    assert [bool(answer.seat_secret) for answer in given] == [True] * len(given)
+    for answer in given[:-1]:
+        assert await _opens(replicas[0], answer.table.table_id, answer.seat_secret) == "wrong_secret"
+    assert await _opens(replicas[0], given[-1].table.table_id, given[-1].seat_secret) == "done"
+    for replica in replicas:
+        await replica.close()
 
 
 @pytest.mark.parametrize(
@@ -82,6 +226,48 @@ async def test_an_override_that_the_edition_does_not_know_is_refused_at_once(tab
     override = event_pb2.Override(parameter="no_such_parameter", value="1")
     token = await tables.session()
     assert await refusal(tables.table(token, overrides=[override])) == "override_out_of_range"
+
+
+async def _custom(tables: Tables, parameter: str, value: str) -> pb.CreateTableResponse:
+    override = event_pb2.Override(parameter=parameter, value=value)
+    settings = table_pb2.TableSettings(edition="brands", seats=4, overrides=[override])
+    request = pb.CreateTableRequest(
+        session_token=await tables.session(), settings=settings, command_id=f"{parameter[:20]}.{len(value)}"
+    )
+    answer: pb.CreateTableResponse = await tables.client.CreateTable(request)
+    return answer
+
+
+@pytest.mark.parametrize(
+    ("parameter", "value", "field"),
+    [
+        ("start_cash", " " * 61 + "5000", "value"),
+        ("start_cash", " " * 64_000 + "5000", "value"),
+        ("start_cash", "[" * 2_000, "value"),
+        ("s" * 65, "5000", "parameter"),
+    ],
+)
+async def test_an_override_with_a_long_text_is_refused(tables: Tables, parameter: str, value: str, field: str) -> None:
+    with pytest.raises(ServiceError) as refused:
+        await _custom(tables, parameter, value)
+    assert (refused.value.code, refused.value.reason) == (grpc.StatusCode.INVALID_ARGUMENT, "malformed")
+    assert dict(refused.value.metadata) == {"field": f"settings.overrides[0].{field}"}
+    assert len(refused.value.message) < 100
+
+
+async def test_an_override_may_be_as_long_as_the_limit(tables: Tables) -> None:
+    table = (await _custom(tables, "start_cash", " " * 60 + "5000")).table
+    assert [override.value.strip() for override in table.settings.overrides] == ["5000"]
+
+
+def test_what_an_edition_lets_tables_change_has_room_in_an_override() -> None:
+    """With half of it to spare."""
+    editions = load_catalogue(EDITIONS).newest()
+    allowed = [override for edition in editions for override in edition.overrides]
+    assert {override.parameter for override in allowed} >= {"start_cash", "auction_style", "rent_claim"}
+    for override in allowed:
+        values = [override.least, override.most, *override.choices]
+        assert max(len(override.parameter), *(len(json.dumps(value)) for value in values)) <= MOST_OVERRIDE_CHARS / 2
 
 
 async def test_a_fixed_seed_needs_the_servers_leave(store_url: str) -> None:

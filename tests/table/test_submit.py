@@ -119,6 +119,31 @@ async def test_the_clocks_and_the_tables_own_commands_are_not_for_seats(tables: 
     assert len(await tables.updates(table_id)) == 1
 
 
+async def test_a_person_cannot_use_up_the_ids_of_the_bots(tables: Tables) -> None:
+    """One person against a bot: with a session their ids are refused, and the bot's own commands are done."""
+    token = await tables.session()
+    table_id = (await tables.table(token, seats=2)).table.table_id
+    await tables.client.AddBots(pb.AddBotsRequest(session_token=token, table_id=table_id, count=1))
+    await tables.client.StartGame(pb.StartGameRequest(session_token=token, table_id=table_id))
+    taken: set[bool] = set()
+    for number in range(40):
+        update = await tables.last(table_id)
+        seat = update.decision.seats[0]
+        command = await tables.next_command(table_id, f"bot.{seat}.{update.decision.decision_id}.{update.last_seq}")
+        if seat == 1:
+            assert await refusal(tables.submit("", table_id, command)) == "done"
+        else:
+            with pytest.raises(ServiceError) as refused:
+                await tables.submit(token, table_id, command)
+            assert (refused.value.code, refused.value.reason) == (grpc.StatusCode.INVALID_ARGUMENT, "malformed")
+            assert dict(refused.value.metadata) == {"field": "command.command_id"}
+            assert await tables.last(table_id) == update
+            command.command_id = f"bots-{number}"
+            assert await refusal(tables.submit(token, table_id, command)) == "done"
+        taken.add(seat == 1)
+    assert taken == {True, False}
+
+
 async def test_a_refusal_of_the_rules_names_the_statement(tables: Tables) -> None:
     table_id, tokens = await tables.running()
     command = await tables.next_command(table_id, "stale")

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
+from services.kit.errors import ServiceError
+
 NO_METADATA: Mapping[str, str] = MappingProxyType({})
 
 
@@ -21,6 +23,8 @@ class Call:
 
     `names` is what the caller has shown to be: by the certificate of its connection, or as composed in one process;
     None where nobody could show anything. `operator` is the name of the person, once he is let in as one.
+
+    `ended_with` is what a handler that cancels its own stream, since the caller leaves an answer waiting, tells him.
     """
 
     method: str
@@ -30,6 +34,7 @@ class Call:
     names: frozenset[str] | None = None
     operator: str = ""
     draining: asyncio.Event = field(default_factory=asyncio.Event)
+    ended_with: ServiceError | None = None
 
     def time_left_ms(self) -> int | None:
         """Milliseconds until the caller gives up (0 when it has), None when it never does."""

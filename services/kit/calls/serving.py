@@ -58,7 +58,7 @@ def _unary_runner(dispatcher: Dispatcher, method: Method, certified: bool) -> Ca
                 return await dispatcher.unary(method, requests.channel, call)
             return await dispatcher.unary(method, _parse(request, method), call)
         except ServiceError as error:
-            return await context.abort(error.code, short_text(error), (*trailers(error), *dispatcher.answer_metadata))
+            return await _abort(context, error, dispatcher)
         finally:
             if requests is not None:
                 requests.stop()
@@ -69,6 +69,7 @@ def _unary_runner(dispatcher: Dispatcher, method: Method, certified: bool) -> Ca
 def _stream_runner(dispatcher: Dispatcher, method: Method, certified: bool) -> Callable[[Any, Context], Any]:
     async def run(request: Any, context: Context) -> None:
         requests: _Requests | None = None
+        call: Call | None = None
         try:
             call = _call_of(dispatcher, method, context)
             if certified:
@@ -85,13 +86,22 @@ def _stream_runner(dispatcher: Dispatcher, method: Method, certified: bool) -> C
             async with aclosing(cast(Any, dispatcher.stream(method, request, call))) as answers:
                 async for answer in answers:
                     await context.write(answer)
+        except asyncio.CancelledError:
+            if call is None or call.ended_with is None:
+                raise
+            # Without a status the caller would wait for ever, once he reads on.
+            await _abort(context, call.ended_with, dispatcher)
         except ServiceError as error:
-            await context.abort(error.code, short_text(error), (*trailers(error), *dispatcher.answer_metadata))
+            await _abort(context, error, dispatcher)
         finally:
             if requests is not None:
                 requests.stop()
 
     return run
+
+
+async def _abort(context: Context, error: ServiceError, dispatcher: Dispatcher) -> object:
+    return await context.abort(error.code, short_text(error), (*trailers(error), *dispatcher.answer_metadata))
 
 
 class _Requests:

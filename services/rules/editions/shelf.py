@@ -67,11 +67,11 @@ def _value(override: Override, text: str) -> OverrideValue:
     """The typed value of an override, within its bounds."""
     try:
         raw = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         raw = text
     try:
         value = None if raw is None else schema.READERS[override.parameter](raw)
-    except BadValueError as error:
+    except (BadValueError, RecursionError) as error:
         raise _out_of_range(override, text) from error
     if value in override.choices or (override.never and value is None):
         return value

@@ -12,7 +12,7 @@ from magnate.table.v1 import table_service_pb2 as table_pb
 
 from services.table.application.editions import Editions
 from services.table.application.limits import Limiter
-from services.table.application.lobby import key_of
+from services.table.application.lobby import Lobby, key_of, version_race
 from services.table.application.options import Options
 from services.table.application.outbox import Outbox
 from services.table.application.ports import Chance, Rules, Store, Wall
@@ -22,26 +22,30 @@ from services.table.domain.refusals import Reason, RefusalError
 from services.table.domain.seating import EditionSeats, seating_of
 from services.table.domain.session import Session
 from services.table.domain.shards import shard_of
-from services.table.domain.table import Seat, Status, Table, Wishes, check_wishes
+from services.table.domain.table import Seat, Status, Table, Wishes, check_wishes, with_secret
 
 _SEED_BYTES = 32
 
 
 @dataclass(frozen=True, slots=True)
 class Created:
-    """The table, and the secret of the creator's seat: empty without a seat, and for a repeat."""
+    """The table, and the secret of the creator's seat: empty without a seat, and for a repeat after the lobby."""
 
     table: Table
     seat_secret: str
 
 
 class CreateTable:
-    """The table's id follows from the session and the command id, so that a repeat finds what was made."""
+    """The table's id follows from the session and the command id, so that a repeat finds what was made.
+
+    A repeat gets a new secret, as only hashes are stored, and whoever repeats may never have seen the one before.
+    """
 
     def __init__(
         self,
         *,
         store: Store,
+        lobby: Lobby,
         rules: Rules,
         editions: Editions,
         sessions: Sessions,
@@ -52,6 +56,7 @@ class CreateTable:
         options: Options,
     ) -> None:
         self._store = store
+        self._lobby = lobby
         self._rules = rules
         self._editions = editions
         self._sessions = sessions
@@ -62,13 +67,14 @@ class CreateTable:
         self._options = options
 
     async def run(self, request: table_pb.CreateTableRequest) -> Created:
-        """Refuses wishes that the edition does not allow, and another request under the same command id."""
+        """Refuses wishes that the edition does not allow, another request under the same command id, and with
+        `version_race` a request that met its own repeat."""
         session = await self._sessions.require(request.session_token)
         table_id = table_id_of(session.salt, request.command_id)
         digest = _digest(request)
         existing = await self._store.load_table(key_of(table_id))
         if existing is not None:
-            return _repeated(existing, digest)
+            return await self._repeated(existing, digest, session)
         self._limiter.take(session.session_id)
         seed = self._seed(request.fixed_seed)
         settings = request.settings
@@ -86,9 +92,25 @@ class CreateTable:
         if not await self._store.create_table(created.table):
             other = await self._store.load_table(key_of(table_id))
             if other is not None:
-                return _repeated(other, digest)
+                return _met(other, digest, session)
         self._outbox.table_changed(created.table)
         return created
+
+    async def _repeated(self, table: Table, digest: bytes, session: Session) -> Created:
+        _need_same(table, digest)
+        seen = _open_seat(table, session)
+        if seen is None:
+            return Created(table, "")
+        secret = self._chance.token()
+
+        def renewed(found: Table) -> Table:
+            seat = _open_seat(found, session)
+            if seat is None or seat.secret_hash != seen.secret_hash:
+                # Another repeat has given out a secret since, which must not be void before it arrives.
+                raise version_race()
+            return with_secret(found, session.session_id, hash_of(secret))
+
+        return Created(await self._lobby.change(table.table_id, renewed), secret)
 
     def _table(
         self,
@@ -168,7 +190,20 @@ def _digest(request: table_pb.CreateTableRequest) -> bytes:
     return hashlib.sha256(body.SerializeToString(deterministic=True)).digest()
 
 
-def _repeated(table: Table, digest: bytes) -> Created:
+def _need_same(table: Table, digest: bytes) -> None:
     if table.create_digest != digest:
         raise RefusalError(Reason.COMMAND_ID_REUSED, "another table was created under this id")
+
+
+def _met(table: Table, digest: bytes, session: Session) -> Created:
+    """What was made at the same moment by another try, whose answer alone has the secret."""
+    _need_same(table, digest)
+    if _open_seat(table, session) is not None:
+        raise version_race()
     return Created(table, "")
+
+
+def _open_seat(table: Table, session: Session) -> Seat | None:
+    """The seat that the session holds at a table whose game has not begun."""
+    number = table.seat_of(session.session_id) if table.status == Status.LOBBY else None
+    return None if number is None else table.seats[number]

@@ -17,6 +17,8 @@ from services.table.domain.refusals import Reason, RefusalError
 
 # Ids of commands that this service gives itself; nobody else may use them up.
 RESERVED = "magnate:"
+# Those of the bots service, which can be foretold: no person may use them up.
+RESERVED_FOR_BOTS = "bot."
 _NOT_FOR_SEATS = ("expire", "withdraw")
 
 
@@ -63,7 +65,7 @@ class Submit:
             if token:
                 session_id = (await self._sessions.recall(token)).session_id
                 self._limiter.take(session_id)
-            _check(command)
+            _check(command, by_person=bool(token))
         except RefusalError as refused:
             raise from_refused(refused) from None
 
@@ -82,13 +84,14 @@ def _too_much(wait_ms: int) -> RefusalError:
     return RefusalError(Reason.OVERLOADED, "the tables have too much to do just now", retry_after_ms=wait_ms)
 
 
-def _check(command: command_pb2.Command) -> None:
+def _check(command: command_pb2.Command, *, by_person: bool) -> None:
     kind = command.WhichOneof("action")
     if kind is None:
         raise RefusalError(Reason.MALFORMED, "the command has no action", {"field": "command.action"})
     if kind in _NOT_FOR_SEATS:
         raise RefusalError(Reason.NOT_ALLOWED, f"{kind} is not for seats")
-    if command.command_id.startswith(RESERVED):
-        raise RefusalError(
-            Reason.MALFORMED, f"command ids that begin with {RESERVED} are reserved", {"field": "command.command_id"}
-        )
+    for prefix in (RESERVED, RESERVED_FOR_BOTS) if by_person else (RESERVED,):
+        if command.command_id.startswith(prefix):
+            raise RefusalError(
+                Reason.MALFORMED, f"command ids that begin with {prefix} are reserved", {"field": "command.command_id"}
+            )

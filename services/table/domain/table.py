@@ -9,6 +9,10 @@ from enum import IntEnum
 from services.table.domain.refusals import Reason, RefusalError
 from services.table.domain.seating import EditionSeats, Seating, seating_of
 
+# Of the name and of the value of one override, each. It stands here and not in the contract: the same message is part
+# of logs and states, which are read with whatever is in them.
+MOST_OVERRIDE_CHARS = 64
+
 
 class Status(IntEnum):
     """Numbers as in magnate.table.v1.TableStatus."""
@@ -129,7 +133,15 @@ class Table:
 
 
 def check_wishes(wishes: Wishes, edition: EditionSeats, *, spectate: bool) -> None:
-    """Refuses seats outside the edition's range, and watching bots where the edition knows no table of bots."""
+    """Refuses seats outside the edition's range, watching bots where the edition knows no table of bots, and overrides
+    whose texts are too long for a parameter or a value of any edition."""
+    for number, override in enumerate(wishes.overrides):
+        for name, text in zip(("parameter", "value"), override, strict=True):
+            if len(text) > MOST_OVERRIDE_CHARS:
+                field = f"settings.overrides[{number}].{name}"
+                raise RefusalError(
+                    Reason.MALFORMED, f"{field} has more than {MOST_OVERRIDE_CHARS} characters", {"field": field}
+                )
     if not edition.least <= wishes.capacity <= edition.most:
         raise RefusalError(
             Reason.BAD_CHOICE,
@@ -223,6 +235,12 @@ def reclaim(table: Table, number: int, heir: Seat, *, secret_hash: bytes) -> Tab
     host = heir.session_id if table.host_session_id == seat.session_id else table.host_session_id
     seats = (*table.seats[:number], taken, *table.seats[number + 1 :])
     return _changed(table, seats=seats, host_session_id=host, holders_version=table.holders_version + 1)
+
+
+def with_secret(table: Table, session_id: str, secret_hash: bytes) -> Table:
+    """Puts another secret in the place of that of the session's seat; the one before opens nothing any more."""
+    seats = [replace(seat, secret_hash=secret_hash) if seat.session_id == session_id else seat for seat in table.seats]
+    return _changed(table, seats=tuple(seats))
 
 
 def expire(table: Table) -> Table:
