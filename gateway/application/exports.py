@@ -8,6 +8,7 @@ from collections.abc import AsyncGenerator, Iterator
 from contextlib import contextmanager
 
 from gateway.application import refusals
+from gateway.application.cutting import cutter
 from services.kit.calls import Call, Stream
 from services.kit.logs import get_log
 
@@ -40,17 +41,10 @@ class Exports:
     async def paced(self, pieces: Stream, call: Call) -> AsyncGenerator[bytes]:
         """The pieces for the client that the present task serves; RESOURCE_EXHAUSTED slow_client, and the end of the
         task, when he leaves one waiting."""
-        loop, task = asyncio.get_running_loop(), asyncio.current_task()
-        assert task is not None
+        loop, cut = asyncio.get_running_loop(), cutter(call)
         async for piece in pieces:
-            late = loop.call_later(self._slow_s, _cut, task, call)
+            late = loop.call_later(self._slow_s, cut)
             try:
                 yield piece
             finally:
                 late.cancel()
-
-
-def _cut(task: asyncio.Task[object], call: Call) -> None:
-    _log.info("slow_export_cut", peer=call.peer)
-    call.ended_with = refusals.slow_client()
-    task.cancel()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import aclosing
@@ -15,6 +14,7 @@ from magnate.table.v1 import table_service_pb2 as table_pb
 
 from gateway.application import refusals
 from gateway.application.callers import Caller, Callers, check_version
+from gateway.application.cutting import cutter
 from gateway.application.exports import Exports
 from gateway.application.frames import opened_frame
 from gateway.application.hub import Hub, Wish
@@ -204,7 +204,7 @@ class GatewayHandler:
         caller = self._callers.admit(call)
         session = await self._session_of(caller)
         watch = self._hub.open(session=session, token=caller.token, wishes=_wishes(request.targets))
-        watch.reader = asyncio.current_task()
+        watch.cut = cutter(call)
         try:
             yield opened_frame(
                 watch.watch_id, contract_version=CONTRACT_VERSION, heartbeat_ms=self._hub.limits.heartbeat_ms

@@ -164,14 +164,12 @@ class Hub:
         for target in list(watch.targets.values()):
             self._detach(target)
         _log.info("slow_client_cut", watch=watch.watch_id, session=watch.session_id)
-        reader = watch.reader
-        if reader is not None:
-            # A client that does not even take its end within this time loses its connection.
-            asyncio.get_running_loop().call_later(self.limits.slow_ms / 1000, self._kick, watch, reader)
+        # A client that does not even take its end within this time loses its stream.
+        asyncio.get_running_loop().call_later(self.limits.slow_ms / 1000, self._kick, watch)
 
-    def _kick(self, watch: Watch, reader: asyncio.Task[object]) -> None:
+    def _kick(self, watch: Watch) -> None:
         if watch.watch_id in self.watches:
-            reader.cancel()
+            watch.cut()
 
     # ---- joining ----------------------------------------------------------------------------------------------
 

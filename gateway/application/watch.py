@@ -6,7 +6,6 @@ import asyncio
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from gateway.application.frames import Frame
 from gateway.domain.continuity import Place, place_of
@@ -130,7 +129,8 @@ class Watch:
         self.targets: dict[str, Target] = {}
         self.to_join: deque[Target] = deque()
         self.joiner: asyncio.Task[None] | None = None
-        self.reader: asyncio.Task[Any] | None = None
+        # Ends the stream to a client who does not even take its end.
+        self.cut: Callable[[], object] = lambda: None
         self.over = False
         self._delivered: dict[str, int] = {}
         self._queue: deque[Frame] = deque()

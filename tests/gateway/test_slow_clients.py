@@ -6,11 +6,14 @@ import asyncio
 import time
 from typing import Any
 
+import grpc
+import pytest
 from magnate.gateway.v1 import gateway_service_pb2 as pb
 
 from gateway.application.frames import Frame
 from gateway.application.hub import Wish
 from gateway.application.watch import Watch, WatchLimits
+from services.kit.errors import ServiceError
 from tests.support.gateways import Client, Site, read_updates, running_site, target, updates_of
 
 BULK = 20_000
@@ -53,17 +56,22 @@ async def test_a_client_that_never_reads_loses_its_connection() -> None:
     async with running_site(queue_frames=16, slow_ms=200) as site:
         ada = await site.client("Ada")
         table_id = await site.started_table(ada)
-        site.table.padding = BULK
+        site.table.padding = 5 * BULK
         stuck = (await _on_own_connection(site, "Stuck")).watch(target(table_id, 0))
         await stuck.__anext__()
         while not site.gateway.hub.slow_cuts:
-            await site.play(table_id, 5)
-            await asyncio.sleep(0)
+            # Slowly enough that it is the client who does not take them.
+            await site.play(table_id, 1)
+            await asyncio.sleep(0.003)
         async with asyncio.timeout(5):
             while site.gateway.hub.watches:
                 await asyncio.sleep(0.05)
         assert not site.gateway.hub.feeds
         assert site.gateway.service.gate.open_streams == 0
+        # Who reads on after all is told.
+        with pytest.raises(ServiceError) as ended:
+            await _to_the_end(stuck)
+        assert (ended.value.code, ended.value.reason) == (grpc.StatusCode.RESOURCE_EXHAUSTED, "slow_client")
 
 
 async def test_a_slow_client_that_catches_up_is_not_cut() -> None:
