@@ -91,7 +91,7 @@ settings: setup ## Renew docs/settings.md, the table of all environment variable
 	@$(PY) -m tests.tools.settings_table
 
 # Those of whole sites wait for processes most of the time, those of the parts less: they run side by side.
-PART_TESTS := $(addprefix tests/,bots property rules simulation table kit gateway)
+PART_TESTS := $(addprefix tests/,bots clock deploy gateway kit property rules simulation table)
 
 test: setup ## Run the tests (the share that fits CI); TESTS= names a part
 	@if [ '$(TESTS)' != tests ]; then exec $(PY) -m pytest $(TESTS) -q; fi; \

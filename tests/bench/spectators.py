@@ -27,7 +27,6 @@ class Spectators:
     def __init__(self, addresses: Sequence[str]) -> None:
         self._addresses = addresses
         self._tasks: list[asyncio.Task[None]] = []
-        self._is_noting = False
         self._arrivals: list[tuple[str, int, float]] = []
         self._ended = 0
 
@@ -43,12 +42,11 @@ class Spectators:
         return {"open": len(self._tasks)}
 
     async def note(self, seconds: float) -> dict[str, Any]:
-        """What comes meanwhile."""
-        self._arrivals, self._is_noting = [], True
+        """What has come since the last time, to the end of these seconds: whoever plays may begin before this does."""
         cpu_s = time.process_time()
         await asyncio.sleep(seconds)
-        self._is_noting = False
-        return {"arrivals": self._arrivals, "ended": self._ended, "cpu_seconds": time.process_time() - cpu_s}
+        arrivals, self._arrivals = self._arrivals, []
+        return {"arrivals": arrivals, "ended": self._ended, "cpu_seconds": time.process_time() - cpu_s}
 
     async def _watch(self, number: int, table_id: str, room: asyncio.Semaphore, ready: asyncio.Event) -> None:
         async with room:
@@ -60,7 +58,7 @@ class Spectators:
             ready.set()
         async for message in stream:
             now_s = time.monotonic()
-            if self._is_noting and message.HasField("update"):
+            if message.HasField("update"):
                 self._arrivals.append((table_id, message.update.last_seq, now_s))
             if message.HasField("ended"):
                 self._ended += 1

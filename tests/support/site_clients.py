@@ -28,6 +28,7 @@ from tests.support.sites import LiveSite
 _WITH_SECRET = frozenset({"CreateSession", "RenewSession", "CreateTable", "JoinTable", "ReclaimSeat"})
 _WAIT_S = 30.0
 _RUINOUS = ("declare_bankruptcy", "accept_trade", "offer_trade", "buy", "roll", "decline", "pass", "end_turn")
+_CONNECTS_S = 10.0
 _numbers = itertools.count(1)
 
 
@@ -53,8 +54,16 @@ class Guest(Client):
         return answer
 
     async def begin(self, name: str) -> None:
-        """Opens a session."""
-        answer = await self.ask(pb.CreateSessionRequest(name=name))
+        """Opens a session; on a busy machine a connection may take more than one try."""
+        ends_s = asyncio.get_running_loop().time() + _CONNECTS_S
+        while True:
+            try:
+                answer = await self.ask(pb.CreateSessionRequest(name=name))
+                break
+            except ServiceError as error:
+                if error.reason != "unavailable" or asyncio.get_running_loop().time() > ends_s:
+                    raise
+            await asyncio.sleep(0.1)
         self.token, self.session = answer.session_token, answer.session
 
     @asynccontextmanager
