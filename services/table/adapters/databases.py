@@ -36,7 +36,8 @@ class Database(Protocol):
         ...
 
     async def commit_probe(self, shard: int, probe_id: str, now_ms: int) -> None:
-        """Commits a probe on the way of `append`, which may be broken where another one is not."""
+        """Commits a probe on the way of `append`, and reads on the way of `read`: each may be broken where the other is
+        not."""
         ...
 
     async def close(self) -> None:

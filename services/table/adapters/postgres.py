@@ -8,9 +8,11 @@ from collections.abc import Sequence
 from typing import Any, TypeVar
 
 import asyncpg
+import sqlalchemy as sa
 from sqlalchemy.exc import SQLAlchemyError
 
 from services.kit.errors import ServiceError
+from services.kit.gathering import all_succeed
 from services.kit.logs import get_log
 from services.kit.migrations import upgrade
 from services.kit.postgres import dsn_of, open_engine
@@ -73,6 +75,7 @@ _APPEND = """
 
 # The row is there from the beginning: a probe overwrites the one before.
 _PROBE = "UPDATE probes SET probe_id = $2, at_ms = $3 WHERE shard = $1::smallint"
+_NOTHING = sa.select(sa.literal(1))
 
 
 class PostgresDatabase:
@@ -122,6 +125,10 @@ class PostgresDatabase:
         return future
 
     async def commit_probe(self, shard: int, probe_id: str, now_ms: int) -> None:
+        # Commands read over the other pool, which may still wait for what a stop of the server has left hanging.
+        await all_succeed(self._commit_probe(shard, probe_id, now_ms), self.read(_look))
+
+    async def _commit_probe(self, shard: int, probe_id: str, now_ms: int) -> None:
         try:
             if self._pool is None:
                 raise OSError("the store is not open")
@@ -187,6 +194,10 @@ class PostgresDatabase:
         columns = zip(*(_values(row) for row in rows), strict=True)
         found = await self._pool.fetch(_APPEND, *(list(column) for column in columns))
         return {record[0] for record in found}
+
+
+def _look(connection: sa.Connection) -> None:
+    connection.execute(_NOTHING)
 
 
 def _values(row: LogRow) -> tuple[Any, ...]:
