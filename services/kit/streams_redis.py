@@ -36,8 +36,8 @@ _ALIVE_EVERY_S = 0.75
 _LEAVE_S = 1.0
 # So often it is looked whether members are left who ended without saying so.
 _TIDY_EVERY_S = 600.0
-# In one go, for what it holds then would be lost with it.
-_LEAVE = """
+# In one go, for what a member holds would be lost with it.
+_REMOVE_IF_FREE = """
 if #redis.call('XPENDING', KEYS[1], ARGV[1], '-', '+', 1, ARGV[2]) == 0 then
     return redis.call('XGROUP', 'DELCONSUMER', KEYS[1], ARGV[1], ARGV[2])
 end
@@ -413,7 +413,7 @@ class RedisGroupSubscription(_Reader):
         if members:
             pipeline = redis.pipeline(transaction=False)
             for name, consumer in members:
-                pipeline.eval(_LEAVE, 1, cast(Any, name), self._group, consumer)
+                pipeline.eval(_REMOVE_IF_FREE, 1, cast(Any, name), self._group, consumer)
             await pipeline.execute()
 
     async def _dead(self, consumers: Collection[str]) -> set[str]:

@@ -109,11 +109,11 @@ async def test_a_game_is_played_over_certificates(site: DistributedSite, authori
                 await asyncio.sleep(0.05)
 
 
-async def _play(site: DistributedSite, folder: Path, *arguments: str) -> tuple[int, str]:
-    """`magnate play` at the gateway, with a hand that leaves at once: its exit status and what it said."""
+async def _magnate(*arguments: str, **environ: str) -> tuple[int, str]:
+    """The program, with nothing to read: its exit status and what it said."""
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "services.site", "play", *arguments),
-        env={**os.environ, "MAGNATE_DATA_FOLDER": str(folder)},
+        *(sys.executable, "-m", "services.site", *arguments),
+        env={**os.environ, **environ},
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.STDOUT,
@@ -128,34 +128,26 @@ async def test_a_person_plays_at_an_encrypted_gateway(
 ) -> None:
     """Given whom to believe and the name in the certificate, then the game begins, and goes on without being told
     again; a certificate of another name is refused, and the cause is said."""
-    connect = ("--plain", "--connect", site.address, "--tls-ca", str(authority.file))
-    status, said = await _play(site, tmp_path, *connect)
+    folder = str(tmp_path)
+    connect = ("play", "--plain", "--connect", site.address, "--tls-ca", str(authority.file))
+    status, said = await _magnate(*connect, MAGNATE_DATA_FOLDER=folder)
     assert (status, "Hostname Verification" in said) == (1, True), said
-    status, said = await _play(site, tmp_path, *connect, "--tls-name", "magnate.example")
+    status, said = await _magnate(*connect, "--tls-name", "magnate.example", MAGNATE_DATA_FOLDER=folder)
     assert (status, "The game is kept." in said) == (0, True), said
-    status, said = await _play(site, tmp_path, "--plain", "--continue")
+    status, said = await _magnate("play", "--plain", "--continue", MAGNATE_DATA_FOLDER=folder)
     assert (status, "The game is kept." in said) == (0, True), said
 
 
 async def _admin(site: DistributedSite, files: TlsFiles, *arguments: str) -> tuple[int, str]:
     """`magnate admin` with a certificate: its exit status and what it said."""
-    environ = {
-        **os.environ,
-        "MAGNATE_TABLE_ADDRESS": site.addresses["table"],
-        "MAGNATE_TLS_CERT": files.certificate,
-        "MAGNATE_TLS_KEY": files.key,
-        "MAGNATE_TLS_CA": files.authorities,
-    }
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "services.site", "admin", *arguments),
-        env=environ,
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.STDOUT,
+    return await _magnate(
+        "admin",
+        *arguments,
+        MAGNATE_TABLE_ADDRESS=site.addresses["table"],
+        MAGNATE_TLS_CERT=files.certificate,
+        MAGNATE_TLS_KEY=files.key,
+        MAGNATE_TLS_CA=files.authorities,
     )
-    said, _ = await process.communicate()
-    assert process.returncode is not None
-    return process.returncode, said.decode()
 
 
 async def test_an_operator_stops_and_releases_a_table_that_is_watched(

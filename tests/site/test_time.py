@@ -104,6 +104,14 @@ def test_an_outage_is_told_with_its_cause_and_what_was_given_back(watch: Watch) 
     assert news.heard(_beat(given_back_ms=11_200)) == []
 
 
+def test_a_cause_that_is_not_known_is_told_in_general(watch: Watch) -> None:
+    """A server of a later release may have one more."""
+    news = TimeNews(load_texts("en"), watch)
+    beat = pb.Heartbeat.FromString(b"\x28\x63")
+    assert (beat.standstill, news.heard(beat)) == (99, [])
+    assert news.why == "the site cannot be played just now"
+
+
 def test_a_standstill_of_a_moment_is_not_told(watch: Watch) -> None:
     """It is to be seen in the line that says who is waited for, no more."""
     news = TimeNews(load_texts("en"), watch)

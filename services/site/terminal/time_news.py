@@ -11,6 +11,8 @@ from services.site.terminal.texts import Texts
 
 #: what is over sooner is not worth a line
 _WORTH_TELLING_S = 2.0
+#: a server of a later release may know others
+_CAUSES = {number: name.removeprefix("STANDSTILL_").lower() for name, number in pb.Standstill.items() if number}
 
 
 class TimeNews:
@@ -49,8 +51,7 @@ class TimeNews:
             self._stands_since_s = now_s
         if self._given_back_ms is None:
             self._given_back_ms = beat.given_back_ms
-        cause = pb.Standstill.Name(beat.standstill).removeprefix("STANDSTILL_").lower()
-        self.why = self._texts.find("standstill", cause) or self._texts.say("standstill", "probe_lost")
+        self.why = self._texts.say("standstill", _CAUSES.get(beat.standstill, "probe_lost"))
         if not self._is_told and now_s - self._stands_since_s >= _WORTH_TELLING_S:
             self._is_told = True
             yield self._texts.say("time", "stands_still", why=self.why)
