@@ -25,17 +25,22 @@ SETTINGS = ServiceSettings(shutdown_grace_ms=2_000)
 
 
 class Answerer:
-    """Answers with its own number; while `holds` is set it begins and does not end."""
+    """Answers with its own number; while `holds` is set it begins and does not end, while it `is_broken` it wishes
+    to be left alone for an hour."""
 
     def __init__(self, number: int) -> None:
         self.number = number
         self.holds = False
+        self.is_broken = False
         self.begun = asyncio.Event()
         self.go_on = asyncio.Event()
 
     async def _answer(self, text: str) -> str:
         if text == "refused":
             raise ServiceError(grpc.StatusCode.FAILED_PRECONDITION, "refused", "no")
+        if self.is_broken:
+            self.begun.set()
+            raise ServiceError(grpc.StatusCode.UNAVAILABLE, "unreachable", "broken", retry_after_ms=3_600_000)
         if self.holds:
             self.begun.set()
             await self.go_on.wait()
@@ -104,7 +109,7 @@ class NotedReplicas(RemoteReplicas):
 class Replicated:
     """Two replicas on ports of their own, and the ways to call them."""
 
-    def __init__(self, tls: TlsFiles | None = None) -> None:
+    def __init__(self, tls: TlsFiles | None = None, *, attempt_ms: int = 300) -> None:
         self.ports = [free_port(), free_port()]
         self.names = [f"127.0.0.1:{port}" for port in self.ports]
         self.answerers = [Answerer(0), Answerer(1)]
@@ -116,7 +121,7 @@ class Replicated:
             )
         self.streams_opened = 0
         self.replicas = NotedReplicas(",".join(self.names), tls)
-        self.pool = Pool(self.replicas, what="echo", attempt_ms=300)
+        self.pool = Pool(self.replicas, what="echo", attempt_ms=attempt_ms)
         self.safe: Any = PoolClient(ECHO, self.pool, repeatable=("Once",))
         self.unsafe: Any = PoolClient(ECHO, self.pool)
         self.spread = SpreadCaller[str, str](
@@ -143,6 +148,20 @@ class Replicated:
         async with asyncio.timeout(20):
             while {member.name for member in self.pool.members.values() if member.serves} != wanted:
                 await asyncio.sleep(0.01)
+
+    async def say(self, number: int, *, ready: bool) -> None:
+        """Has a replica say of itself that it serves, or does not; returns when the pool has heard it."""
+        service = self.services[number]
+        assert service is not None
+        await service._report(ready=ready)
+        async with asyncio.timeout(20):
+            while self.pool.members[self.names[number]].serves != ready:
+                await asyncio.sleep(0.01)
+
+    async def probe(self, number: int) -> int:
+        """What a replica answers to one who measures."""
+        member = self.pool.members[self.names[number]]
+        return await self.pool.ask(member, lambda asked, ms: _once(asked.client, timeout_ms=ms), bound_ms=5_000)
 
     async def crash(self, number: int) -> None:
         """Closes its connections at once."""
@@ -297,6 +316,74 @@ async def _answers_of_ways(site: Replicated) -> list[str]:
 
 async def test_ways_are_taken_in_turn_where_there_are_many(site: Replicated) -> None:
     assert sorted(member.name for _ in range(4) for member in site.spread.ways(1)) == sorted([*site.pool.members] * 2)
+
+
+@pytest.fixture
+async def patient() -> AsyncIterator[Replicated]:
+    """One replica, whose callers would wait for it for an hour."""
+    replicated = Replicated(attempt_ms=3_600_000)
+    await replicated.start(0)
+    await replicated.pool.start()
+    await replicated.serving(0)
+    yield replicated
+    await replicated.close()
+
+
+async def test_what_waits_to_be_tried_again_follows_a_probe(patient: Replicated) -> None:
+    """Given a replica that wishes to be left alone for an hour, when a probe gets through, then what waits is tried
+    again at once; one that fails helps nobody."""
+    patient.answerers[0].is_broken = True
+    asked = asyncio.create_task(_once(patient.safe, timeout_ms=36_000_000))
+    await patient.answerers[0].begun.wait()
+    with pytest.raises(ServiceError, match="broken"):
+        await patient.probe(0)
+    patient.answerers[0].is_broken = False
+    _, waiting = await asyncio.wait([asked], timeout=0.3)
+    assert waiting == {asked}
+    assert await patient.probe(0) == 0
+    async with asyncio.timeout(5):
+        assert await asked == 0
+
+
+async def test_who_answers_a_probe_is_asked_though_he_says_that_he_does_not_serve(patient: Replicated) -> None:
+    """Given a replica that says that it does not serve, when a probe that left after it said so comes back, then calls
+    go to it, those that wait and others; until one is not answered."""
+    await patient.say(0, ready=False)
+    asked = asyncio.create_task(_once(patient.safe, timeout_ms=36_000_000))
+    _, waiting = await asyncio.wait([asked], timeout=0.3)
+    assert waiting == {asked}
+    assert await patient.probe(0) == 0
+    async with asyncio.timeout(5):
+        assert await asked == 0
+        assert await _once(patient.unsafe, timeout_ms=36_000_000) == 0
+    patient.answerers[0].is_broken = True
+    with pytest.raises(ServiceError, match="broken"):
+        await _once(patient.unsafe)
+    patient.answerers[0].is_broken = False
+    asked = asyncio.create_task(_once(patient.safe, timeout_ms=36_000_000))
+    _, waiting = await asyncio.wait([asked], timeout=0.3)
+    assert waiting == {asked}
+    await patient.say(0, ready=True)
+    async with asyncio.timeout(5):
+        assert await asked == 0
+
+
+async def test_a_probe_from_before_says_nothing_of_who_does_not_serve(patient: Replicated) -> None:
+    """Given a probe that is under way, when its replica says that it does not serve (it may be about to end), then its
+    answer sends nobody there."""
+    patient.answerers[0].holds = True
+    probe = asyncio.create_task(patient.probe(0))
+    await patient.answerers[0].begun.wait()
+    await patient.say(0, ready=False)
+    patient.answerers[0].holds = False
+    patient.answerers[0].go_on.set()
+    assert await probe == 0
+    asked = asyncio.create_task(_once(patient.safe, timeout_ms=36_000_000))
+    _, waiting = await asyncio.wait([asked], timeout=0.3)
+    assert waiting == {asked}
+    await patient.say(0, ready=True)
+    async with asyncio.timeout(5):
+        assert await asked == 0
 
 
 async def test_a_stream_is_opened_at_one_that_serves(site: Replicated) -> None:

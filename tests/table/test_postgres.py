@@ -8,10 +8,12 @@ from collections.abc import Sequence
 import asyncpg
 import pytest
 import sqlalchemy as sa
+from magnate.table.v1 import table_service_pb2 as pb
 
 from services.kit.errors import ServiceError
 from services.table.adapters.postgres import PostgresDatabase
 from services.table.application.ports import LogRow
+from tests.support.site_of_tables import Tables, open_tables
 
 _ROW = LogRow(
     shard=1,
@@ -26,6 +28,13 @@ _ROW = LogRow(
     secrets=b"",
     at_unix_ms=0,
 )
+
+_COUNT_COMMITS = """
+    CREATE SEQUENCE commits;
+    CREATE FUNCTION count_commit() RETURNS trigger AS 'BEGIN PERFORM nextval(''commits''); RETURN NEW; END'
+        LANGUAGE plpgsql;
+    CREATE TRIGGER counted AFTER UPDATE ON probes FOR EACH ROW EXECUTE FUNCTION count_commit();
+"""
 
 
 @pytest.mark.parametrize(
@@ -74,3 +83,31 @@ async def test_a_probe_waits_for_the_way_of_reads_as_commands_do(postgres_url: s
     assert await keeper.fetchval("SELECT probe_id FROM probes WHERE shard = 3") == "p"
     await keeper.close()
     await database.close()
+
+
+def _probe(tables: Tables, number: int) -> asyncio.Task[None]:
+    return asyncio.create_task(tables.client.Probe(pb.ProbeRequest(probe_id=f"p{number}")))
+
+
+async def test_probes_that_piled_up_do_not_stand_in_the_way(postgres_url: str) -> None:
+    """Given a store that hangs while a hundred probes come, when it goes on, then all of them come back, and those that
+    waited were one commit: commands would queue up behind each."""
+    tables = await open_tables(postgres_url)
+    keeper = await asyncpg.connect(postgres_url)
+    await keeper.execute(_COUNT_COMMITS)
+    hang = keeper.transaction()
+    await hang.start()
+    await keeper.execute("LOCK TABLE probes IN EXCLUSIVE MODE")
+    probes: list[asyncio.Task[None]] = []
+    for under_way in (1, 2, 3, 4):
+        probes.append(_probe(tables, len(probes)))
+        while await keeper.fetchval("SELECT count(*) FROM pg_locks WHERE NOT granted") < under_way:
+            await asyncio.sleep(0.01)
+    probes += [_probe(tables, number) for number in range(4, 100)]
+    await asyncio.sleep(0)
+    await hang.rollback()
+    async with asyncio.timeout(5):
+        await asyncio.gather(*probes)
+    assert await keeper.fetchval("SELECT last_value FROM commits") == 5
+    await keeper.close()
+    await tables.close()

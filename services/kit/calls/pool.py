@@ -6,7 +6,7 @@ import asyncio
 import hashlib
 import random
 from collections.abc import Awaitable, Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
 import grpc
@@ -32,6 +32,8 @@ _LOOK_S = 2.0
 _RETIRE_S = 10.0
 _SUSPECT_S = 3.0
 _AGAIN_S = 0.3
+# So long at most after a probe has got through follow those that waited for it.
+_FOLLOW_S = 0.1
 # One that has so much more to do than the idlest is passed over, whatever table a call is about.
 _SPARE_CALLS = 32
 
@@ -52,17 +54,31 @@ class Replicas(Protocol):
 
 @dataclass(slots=True, eq=False)
 class Member:
-    """A replica: what it last said of itself, and what it has to do for us."""
+    """A replica: what it last said of itself, and what it has to do for us. `answers`: it said that it does not serve,
+    and a probe that left after that came back all the same."""
 
     name: str
     client: Any
     serves: bool = False
+    said_s: float = 0.0
+    answers: bool = False
     open_calls: int = 0
     suspect_until_s: float = 0.0
 
 
+@dataclass(slots=True, eq=False)
+class _Pause:
+    """A call that failed, and waits to be tried again."""
+
+    since_s: float
+    over: asyncio.Event = field(default_factory=asyncio.Event)
+
+
 class Pool:
     """Start it, call through `PoolClient` or `SpreadCaller`, close it.
+
+    Where none serves, calls wait until one does; those that are to be tried again, for a while. A probe that gets
+    through ends the waiting: how things are is known from it sooner than from what the replicas say of themselves.
 
     Who says that he does not serve, or has let a call wait in vain, is asked only when there is nobody better. A call
     with a key (a table) goes to the same replica as long as it serves, from whichever process: it knows the table.
@@ -81,6 +97,7 @@ class Pool:
         self._look: asyncio.Task[None] | None = None
         self._changed = asyncio.Event()
         self._met = asyncio.Event()
+        self._pausing: set[_Pause] = set()
         self._turn = 0
 
     @property
@@ -128,6 +145,7 @@ class Pool:
                 if not _is_silence(error):
                     member.suspect_until_s = 0.0
                     raise
+                member.answers = False
                 if error.code is grpc.StatusCode.DEADLINE_EXCEEDED:
                     member.suspect_until_s = clock() + _SUSPECT_S
                 pause_s = _pause_s(number, error)
@@ -141,7 +159,30 @@ class Pool:
                 return answer
             finally:
                 member.open_calls -= 1
-            await asyncio.sleep(pause_s)
+            await self._rest(pause_s)
+
+    async def _rest(self, pause_s: float) -> None:
+        clock = asyncio.get_running_loop().time
+        ends_s = clock() + pause_s
+        pause = _Pause(clock())
+        self._pausing.add(pause)
+        try:
+            async with asyncio.timeout_at(ends_s):
+                await pause.over.wait()
+        except TimeoutError:
+            return
+        finally:
+            self._pausing.discard(pause)
+        # Not all at once.
+        await asyncio.sleep(min(random.uniform(0.0, _FOLLOW_S), max(0.0, ends_s - clock())))
+
+    def _got_through(self, member: Member, left_s: float) -> None:
+        if not member.serves and left_s >= member.said_s:
+            member.answers = True
+            self._changed.set()
+        for pause in self._pausing:
+            if pause.since_s <= left_s:
+                pause.over.set()
 
     def ways(self, most: int) -> list[Member]:
         """The replicas to which calls with a key go now, some to each: all that serve and have not let a call wait in
@@ -156,16 +197,20 @@ class Pool:
         return (found + found)[self._turn : self._turn + most]
 
     async def ask(self, member: Member, ask: Callable[[Member, int], Awaitable[T]], *, bound_ms: int) -> T:
-        """What `ask` gives of this replica and no other; as `attempt` otherwise. For whoever measures."""
+        """What `ask` gives of this replica and no other; as `attempt` otherwise. For whoever measures: where it comes
+        back, calls that wait to be tried again go on."""
+        left_s = asyncio.get_running_loop().time()
         member.open_calls += 1
         try:
             answer = await ask(member, bound_ms)
         except ServiceError as error:
+            member.answers = False
             if error.code is grpc.StatusCode.DEADLINE_EXCEEDED:
                 member.suspect_until_s = asyncio.get_running_loop().time() + _SUSPECT_S
             raise
         else:
             member.suspect_until_s = 0.0
+            self._got_through(member, left_s)
             return answer
         finally:
             member.open_calls -= 1
@@ -178,7 +223,7 @@ class Pool:
         """The best one; waits a moment for one that serves. UNAVAILABLE `unreachable` when there is none at all."""
         clock = asyncio.get_running_loop().time
         waits_until_s = min(ends_s, clock() + self._attempt_ms / 1000)
-        while not any(member.serves for member in self._members.values()):
+        while not any(member.serves or member.answers for member in self._members.values()):
             self._changed.clear()
             try:
                 async with asyncio.timeout_at(waits_until_s):
@@ -192,9 +237,10 @@ class Pool:
             )
         now_s, most = clock(), min(member.open_calls for member in members) * 2 + _SPARE_CALLS
 
-        def worth(member: Member) -> tuple[bool, bool, bool, bool, float]:
+        def worth(member: Member) -> tuple[bool, bool, bool, bool, bool, float]:
             rank = _rank(key, member.name) if key else member.open_calls + random.random()
-            return *_kind(member, now_s), member.name in tried, member.open_calls > most, rank
+            is_closed = not (member.serves or member.answers)
+            return is_closed, *_kind(member, now_s), member.name in tried, member.open_calls > most, rank
 
         return min(members, key=worth)
 
@@ -260,7 +306,8 @@ class Pool:
 
     def _note(self, member: Member, *, serves: bool) -> None:
         if member.serves != serves:
-            member.serves = serves
+            member.serves, member.answers = serves, False
+            member.said_s = asyncio.get_running_loop().time()
             _log.info("replica_changed", what=self._what, replica=member.name, serves=serves)
         if serves:
             self._met.set()
