@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from typing import Any
 
 import grpc
 import pytest
@@ -11,6 +12,7 @@ from magnate.game.v1 import update_pb2
 from magnate.table.v1 import table_pb2
 from magnate.table.v1 import table_service_pb2 as pb
 
+from services.kit.ending import end_tasks
 from services.kit.errors import ServiceError
 from services.table.application.ports import TableKey
 from services.table.domain.shards import shard_of
@@ -98,6 +100,36 @@ async def test_what_is_on_disk_though_the_store_never_said_so_is_published_soon(
     tables = await open_tables(store_url)
     await tables.listen()
     table_id, tokens = await tables.running()
+    await _lose_the_answer(tables, table_id, tokens)
+    assert len(_heard(tables, table_id)) == 1
+    await tables.application.outbox.look_for_unknown()
+    await tables.settle()
+    assert _heard(tables, table_id) == await _log(tables, table_id)
+    assert len(_heard(tables, table_id)) == 2
+    await tables.close()
+
+
+async def test_a_probe_has_that_looked_for_of_which_nobody_knows(store_url: str) -> None:
+    """Given a commit whose answer got lost, when the store answers again, as a probe shows, then the update is on the
+    event stream at once: play time goes on, and those who wait for it have no other way to know."""
+    tables = await open_tables(store_url, options=with_options(mark_every_ms=3_600_000))
+    await tables.listen()
+    table_id, tokens = await tables.running()
+    upkeep = asyncio.create_task(tables.application.outbox.run_upkeep())
+    await _lose_the_answer(tables, table_id, tokens)
+    await asyncio.sleep(0.2)
+    assert len(_heard(tables, table_id)) == 1
+    await tables.client.Probe(pb.ProbeRequest(probe_id="p"))
+    async with asyncio.timeout(5):
+        while len(_heard(tables, table_id)) < 2:
+            await asyncio.sleep(0.01)
+    assert _heard(tables, table_id) == await _log(tables, table_id)
+    await end_tasks([upkeep])
+    await tables.close()
+
+
+async def _lose_the_answer(tables: Tables, table_id: str, tokens: Sequence[str]) -> None:
+    """A command that is committed, of which its caller hears that it may not be."""
     command = await tables.next_command(table_id, "unheard")
     original = tables.store.append
 
@@ -111,11 +143,39 @@ async def test_what_is_on_disk_though_the_store_never_said_so_is_published_soon(
     assert lost.value.reason == "unreachable"
     tables.store.append = original  # type: ignore[method-assign]
     await tables.settle()
-    assert len(_heard(tables, table_id)) == 1
-    await tables.application.outbox.look_for_unknown()
+
+
+async def test_what_is_committed_while_the_log_is_read_goes_out_with_it(store_url: str) -> None:
+    """Given a commit whose answer got lost, when more commands are done while the outbox looks for it, then all are on
+    the event stream in order, without anybody waiting for what a crash leaves behind."""
+    tables = await open_tables(store_url)
+    await tables.listen()
+    table_id, tokens = await tables.running()
     await tables.settle()
-    assert _heard(tables, table_id) == await _log(tables, table_id)
-    assert len(_heard(tables, table_id)) == 2
+    outbox, read_log, load_game = tables.application.outbox, tables.store.read_log, tables.store.load_game
+    outbox.outcome_unknown(TableKey(shard_of(table_id), table_id), 1)
+
+    async def read_and_play(*asked: Any) -> Any:
+        tables.store.read_log = read_log  # type: ignore[method-assign]
+        read = await read_log(*asked)
+        await tables.play(table_id, tokens, 2, "read")
+        tables.store.load_game = play_and_load  # type: ignore[method-assign, assignment]
+        return read
+
+    async def play_and_load(*asked: Any) -> Any:
+        tables.store.load_game = load_game  # type: ignore[method-assign]
+        await tables.play(table_id, tokens, 1, "load")
+        return await load_game(*asked)
+
+    tables.store.read_log = read_and_play  # type: ignore[method-assign, assignment]
+    await outbox.look_for_unknown()
+    await tables.settle()
+    log = await _log(tables, table_id)
+    assert len(log) == 4
+    assert _heard(tables, table_id) == [log[0], *log]
+    await tables.play(table_id, tokens, 1, "after")
+    await tables.settle()
+    assert _heard(tables, table_id)[5:] == (await _log(tables, table_id))[4:]
     await tables.close()
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 
@@ -21,7 +22,17 @@ from services.kit.logs import get_log
 from services.table.application.last_updates import read_update
 from services.table.application.messages import table_message
 from services.table.application.options import Options
-from services.table.application.ports import Message, Meter, OwnTime, Publisher, Store, TableKey, Wall
+from services.table.application.ports import (
+    Game,
+    LoggedUpdate,
+    Message,
+    Meter,
+    OwnTime,
+    Publisher,
+    Store,
+    TableKey,
+    Wall,
+)
 from services.table.application.turns import turns_of
 from services.table.domain.table import Status, Table
 
@@ -66,8 +77,11 @@ class Outbox:
         self._lobby_marks: dict[TableKey, int] = {}
         # Tables whose messages did not fit; they are read from the log when the stream takes messages again.
         self._behind: set[TableKey] = set()
-        # Tables with a commit whose answer got lost, and the number before it.
+        # Tables that are being read from the log, and the last number that was committed meanwhile.
+        self._meanwhile: dict[TableKey, int] = {}
+        # Tables with a commit whose answer got lost, and the number before it; and that the store answers again.
         self._unknown: dict[TableKey, int] = {}
+        self._answers = asyncio.Event()
         # How far the search for what was not published has come.
         self._looked_at: tuple[int, str] | None = None
 
@@ -81,6 +95,9 @@ class Outbox:
     ) -> None:
         """An update is on disk; the turns of bots that it brings go out right behind it. The last one may come again:
         then the clock arms its deadlines anew."""
+        if key in self._meanwhile:
+            self._meanwhile[key] = max(self._meanwhile[key], last_seq)
+            return
         if key in self._behind:
             return
         if self._is_full:
@@ -116,9 +133,13 @@ class Outbox:
 
     def probe_committed(self, probe_id: str) -> None:
         """A probe is on disk. ServiceError while the event stream does not take what waits: one that came out after an
-        outage would say that the site can be played, when another part may have failed meanwhile."""
+        outage would say that the site can be played, when another part may have failed meanwhile.
+
+        What nobody knows of is looked for now: play time goes on, and people wait for it."""
         if self._failures and self._queue:
             raise ServiceError(grpc.StatusCode.UNAVAILABLE, "unreachable", "the event stream takes nothing")
+        if self._unknown:
+            self._answers.set()
         payload = table_pb2.StreamMessage(probe=table_pb2.ProbeSeen(probe_id=probe_id)).SerializeToString()
         self._queue.append(
             _Queued(Message(PROBE_SHARD, "probe:" + probe_id, 1, payload), self._wall.monotonic_s(), is_probe=True)
@@ -183,7 +204,13 @@ class Outbox:
             except ServiceError as error:
                 # What is not marked is published once more when the store is back.
                 _log.warning("upkeep_failed", reason=error.reason)
-            await asyncio.sleep(self._options.mark_every_ms / 1000)
+            await self._until_next()
+
+    async def _until_next(self) -> None:
+        self._answers.clear()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self._options.mark_every_ms / 1000):
+                await self._answers.wait()
 
     async def write_marks(self) -> None:
         """Notes in the store what the stream has taken since the last time."""
@@ -219,13 +246,8 @@ class Outbox:
             self._looked_at = await self._store.live_edge(self._looked_at)
 
     async def _publish_again(self, key: TableKey, after_seq: int) -> None:
-        # What is committed while we read waits for the next pass, so that nothing overtakes.
-        self._behind.add(key)
-        try:
-            rows, _ = await self._store.read_log(key, after_seq, _UPDATES_PER_PASS)
-            game = await self._store.load_game(key) if rows else None
-        finally:
-            self._behind.discard(key)
+        rows, game = await self._read_again(key, after_seq)
+        self._behind.discard(key)
         if game is None:
             return
         for row in rows:
@@ -236,6 +258,24 @@ class Outbox:
             for turn in turns_of(key, game.table.bot_levels(), update) if update is not None else ():
                 self._push_turn(turn)
         _log.info("published_again", table_id=key.table_id, after_seq=after_seq, updates=len(rows))
+
+    async def _read_again(self, key: TableKey, after_seq: int) -> tuple[list[LoggedUpdate], Game | None]:
+        """The updates after a number, with those that are committed while we read: they must neither overtake the
+        others nor wait for the next pass; and their game, where there are any."""
+        rows: list[LoggedUpdate] = []
+        game: Game | None = None
+        read_seq, committed_seq = after_seq, after_seq + 1
+        try:
+            while committed_seq > read_seq:
+                self._meanwhile[key] = 0
+                more, _ = await self._store.read_log(key, read_seq, _UPDATES_PER_PASS)
+                rows += more
+                game = await self._store.load_game(key) if rows else None
+                read_seq = rows[-1].last_seq if rows else after_seq
+                committed_seq = self._meanwhile[key]
+        finally:
+            self._meanwhile.pop(key, None)
+        return rows, game
 
     def _drop_probes(self) -> None:
         """They are answered too late to say anything; the clock sends others."""
