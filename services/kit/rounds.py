@@ -18,21 +18,29 @@ class Rounds(Generic[T]):
 
     def __init__(self, work: Callable[[T], Awaitable[None]], *, most: int) -> None:
         self._work = work
-        self._most = most
+        self._free = most
         self._waiting: list[tuple[T, asyncio.Future[None]]] = []
-        self._running: set[asyncio.Task[None]] = set()
+        # Only so that they are not lost: one is done a moment after its place is free.
+        self._tasks: set[asyncio.Task[None]] = set()
 
     async def join(self, item: T) -> None:
         """Returns when a round is done that began after this call; raises what the work raised."""
         done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting.append((item, done))
-        if len(self._running) < self._most:
+        if self._free:
+            self._free -= 1
             task = asyncio.create_task(self._go_round())
-            self._running.add(task)
-            task.add_done_callback(self._running.discard)
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
         await done
 
     async def _go_round(self) -> None:
+        try:
+            await self._work_off()
+        finally:
+            self._free += 1
+
+    async def _work_off(self) -> None:
         while self._waiting:
             waiting, self._waiting = self._waiting, []
             try:

@@ -25,13 +25,14 @@ SETTINGS = ServiceSettings(shutdown_grace_ms=2_000)
 
 
 class Answerer:
-    """Answers with its own number; while `holds` is set it begins and does not end, while it `is_broken` it wishes
-    to be left alone for an hour."""
+    """Answers with its own number; while `holds` is set it begins and does not end, while it `is_broken` it does not
+    answer, and wishes to be left alone for `wish_ms`."""
 
     def __init__(self, number: int) -> None:
         self.number = number
         self.holds = False
         self.is_broken = False
+        self.wish_ms = 0
         self.begun = asyncio.Event()
         self.go_on = asyncio.Event()
 
@@ -40,7 +41,7 @@ class Answerer:
             raise ServiceError(grpc.StatusCode.FAILED_PRECONDITION, "refused", "no")
         if self.is_broken:
             self.begun.set()
-            raise ServiceError(grpc.StatusCode.UNAVAILABLE, "unreachable", "broken", retry_after_ms=3_600_000)
+            raise ServiceError(grpc.StatusCode.UNAVAILABLE, "unreachable", "broken", retry_after_ms=self.wish_ms)
         if self.holds:
             self.begun.set()
             await self.go_on.wait()
@@ -329,9 +330,17 @@ async def patient() -> AsyncIterator[Replicated]:
     await replicated.close()
 
 
+@pytest.fixture
+def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What failed would be tried again after half an hour at the soonest."""
+    monkeypatch.setattr("services.kit.calls.pool._FIRST_PAUSE_S", 3_600)
+    monkeypatch.setattr("services.kit.calls.pool._LAST_PAUSE_S", 3_600)
+
+
+@pytest.mark.usefixtures("unhurried")
 async def test_what_waits_to_be_tried_again_follows_a_probe(patient: Replicated) -> None:
-    """Given a replica that wishes to be left alone for an hour, when a probe gets through, then what waits is tried
-    again at once; one that fails helps nobody."""
+    """Given a call that failed and waits, when a probe gets through, then it is tried again at once; one that fails
+    helps nobody."""
     patient.answerers[0].is_broken = True
     asked = asyncio.create_task(_once(patient.safe, timeout_ms=36_000_000))
     await patient.answerers[0].begun.wait()
@@ -343,6 +352,19 @@ async def test_what_waits_to_be_tried_again_follows_a_probe(patient: Replicated)
     assert await patient.probe(0) == 0
     async with asyncio.timeout(5):
         assert await asked == 0
+
+
+async def test_who_was_told_to_wait_for_long_does_so(patient: Replicated) -> None:
+    """Given a replica that wishes to be left alone for an hour, as in maintenance, when probes get through, then the
+    call is not tried again all the time."""
+    patient.answerers[0].is_broken, patient.answerers[0].wish_ms = True, 3_600_000
+    asked = asyncio.create_task(_once(patient.safe, timeout_ms=36_000_000))
+    await patient.answerers[0].begun.wait()
+    patient.answerers[0].is_broken = False
+    assert await patient.probe(0) == 0
+    _, waiting = await asyncio.wait([asked], timeout=0.3)
+    assert waiting == {asked}
+    asked.cancel()
 
 
 async def test_who_answers_a_probe_is_asked_though_he_says_that_he_does_not_serve(patient: Replicated) -> None:

@@ -88,3 +88,14 @@ async def test_who_goes_away_takes_nobody_with_him() -> None:
     work.let_go.set()
     await asyncio.gather(rest[0], rest[2])
     assert work.given == [0, 3]
+
+
+async def test_who_comes_when_a_round_has_just_ended_begins_the_next_one() -> None:
+    """Given work that is done at once, when who was in the last round asks again at once, then he is not forgotten."""
+    work = HeldWork()
+    work.let_go.set()
+    rounds = Rounds[int](work, most=1)
+    async with asyncio.timeout(5):
+        for item in range(3):
+            await rounds.join(item)
+    assert work.given == [0, 1, 2]

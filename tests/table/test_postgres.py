@@ -36,6 +36,8 @@ _COUNT_COMMITS = """
     CREATE TRIGGER counted AFTER UPDATE ON probes FOR EACH ROW EXECUTE FUNCTION count_commit();
 """
 
+_WAITING = "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = 'probes'::regclass"
+
 
 @pytest.mark.parametrize(
     "error", [asyncpg.InternalClientError("cannot switch to state 12"), ValueError("a fault of our own")]
@@ -101,7 +103,7 @@ async def test_probes_that_piled_up_do_not_stand_in_the_way(postgres_url: str) -
     probes: list[asyncio.Task[None]] = []
     for under_way in (1, 2, 3, 4):
         probes.append(_probe(tables, len(probes)))
-        while await keeper.fetchval("SELECT count(*) FROM pg_locks WHERE NOT granted") < under_way:
+        while await keeper.fetchval(_WAITING) < under_way:
             await asyncio.sleep(0.01)
     probes += [_probe(tables, number) for number in range(4, 100)]
     await asyncio.sleep(0)

@@ -14,7 +14,7 @@ from magnate.table.v1 import table_service_pb2 as pb
 
 from services.kit.ending import end_tasks
 from services.kit.errors import ServiceError
-from services.table.application.ports import TableKey
+from services.table.application.ports import OwnTime, TableKey
 from services.table.domain.shards import shard_of
 from tests.support.site_of_tables import Tables, open_tables, with_options
 
@@ -115,7 +115,10 @@ async def test_a_probe_has_that_looked_for_of_which_nobody_knows(store_url: str)
     tables = await open_tables(store_url, options=with_options(mark_every_ms=3_600_000))
     await tables.listen()
     table_id, tokens = await tables.running()
+    await tables.settle()
     upkeep = asyncio.create_task(tables.application.outbox.run_upkeep())
+    while await tables.store.unpublished(tables.clock.unix + 1, 10, after=None):
+        await asyncio.sleep(0.01)
     await _lose_the_answer(tables, table_id, tokens)
     await asyncio.sleep(0.2)
     assert len(_heard(tables, table_id)) == 1
@@ -128,9 +131,9 @@ async def test_a_probe_has_that_looked_for_of_which_nobody_knows(store_url: str)
     await tables.close()
 
 
-async def _lose_the_answer(tables: Tables, table_id: str, tokens: Sequence[str]) -> None:
+async def _lose_the_answer(tables: Tables, table_id: str, tokens: Sequence[str], name: str = "unheard") -> None:
     """A command that is committed, of which its caller hears that it may not be."""
-    command = await tables.next_command(table_id, "unheard")
+    command = await tables.next_command(table_id, name)
     original = tables.store.append
 
     async def lose(commit: asyncio.Future[bool]) -> bool:
@@ -176,6 +179,84 @@ async def test_what_is_committed_while_the_log_is_read_goes_out_with_it(store_ur
     await tables.play(table_id, tokens, 1, "after")
     await tables.settle()
     assert _heard(tables, table_id)[5:] == (await _log(tables, table_id))[4:]
+    await tables.close()
+
+
+async def test_a_long_log_is_read_to_its_end(store_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Given more updates than one look at the log gives, when one is committed meanwhile, then it overtakes none."""
+    monkeypatch.setattr("services.table.application.outbox._UPDATES_PER_PASS", 2)
+    crashed = await open_tables(store_url, publishing=False)
+    table_id, tokens = await crashed.running()
+    await crashed.play(table_id, tokens, 5)
+    await crashed.close()
+    tables = await open_tables(store_url, clock=crashed.clock)
+    await tables.listen()
+    tables.application.outbox.outcome_unknown(TableKey(shard_of(table_id), table_id), 1)
+    read_log = tables.store.read_log
+
+    async def read_and_play(*asked: Any) -> Any:
+        tables.store.read_log = read_log  # type: ignore[method-assign]
+        read = await read_log(*asked)
+        await tables.play(table_id, tokens, 1, "meanwhile")
+        return read
+
+    tables.store.read_log = read_and_play  # type: ignore[method-assign, assignment]
+    await tables.application.outbox.look_for_unknown()
+    await tables.settle()
+    log = await _log(tables, table_id)
+    assert len(log) == 7
+    assert _heard(tables, table_id) == log
+    await tables.close()
+
+
+async def test_an_answer_that_gets_lost_while_the_log_is_read_is_not_forgotten(store_url: str) -> None:
+    """Given a commit whose answer got lost, when the answer to the next one gets lost while the outbox looks for the
+    first, then both are found."""
+    tables = await open_tables(store_url)
+    await tables.listen()
+    table_id, tokens = await tables.running()
+    await _lose_the_answer(tables, table_id, tokens, "first")
+    outbox, load_game = tables.application.outbox, tables.store.load_game
+
+    async def lose_and_load(*asked: Any) -> Any:
+        tables.store.load_game = load_game  # type: ignore[method-assign]
+        await _lose_the_answer(tables, table_id, tokens, "second")
+        return await load_game(*asked)
+
+    tables.store.load_game = lose_and_load  # type: ignore[method-assign, assignment]
+    await outbox.look_for_unknown()
+    await outbox.look_for_unknown()
+    await tables.settle()
+    log = await _log(tables, table_id)
+    assert (len(log), _heard(tables, table_id)[-1]) == (3, log[-1])
+    await tables.close()
+
+
+async def test_what_comes_again_while_the_log_is_read_comes(store_url: str) -> None:
+    """Given a table that goes on after a stop, so that its last update comes once more, when the outbox looks for
+    something of it that is not there, then the update comes with the time that the table stood still for."""
+    tables = await open_tables(store_url)
+    await tables.listen()
+    table_id, _ = await tables.running()
+    await tables.settle()
+    outbox, read_log = tables.application.outbox, tables.store.read_log
+    key = TableKey(shard_of(table_id), table_id)
+    last_seq = (await tables.last(table_id)).last_seq
+    outbox.outcome_unknown(key, last_seq + 1)
+
+    async def read_and_repeat(*asked: Any) -> Any:
+        tables.store.read_log = read_log  # type: ignore[method-assign]
+        read = await read_log(*asked)
+        game = await tables.store.load_game(key)
+        assert game is not None
+        outbox.update_committed(key, last_seq, game.last_update, OwnTime.of(game.table))
+        return read
+
+    tables.store.read_log = read_and_repeat  # type: ignore[method-assign, assignment]
+    tables.heard.clear()
+    await outbox.look_for_unknown()
+    await tables.settle()
+    assert _heard(tables, table_id) == (await _log(tables, table_id))[-1:]
     await tables.close()
 
 

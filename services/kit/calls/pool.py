@@ -32,8 +32,10 @@ _LOOK_S = 2.0
 _RETIRE_S = 10.0
 _SUSPECT_S = 3.0
 _AGAIN_S = 0.3
-# So long at most after a probe has got through follow those that waited for it.
+# So long at most after a probe has got through follow those that waited for it; unless they were told to wait for
+# longer than that: then it is not for a way that is closed.
 _FOLLOW_S = 0.1
+_OF_A_CLOSED_WAY_MS = 1_000
 # One that has so much more to do than the idlest is passed over, whatever table a call is about.
 _SPARE_CALLS = 32
 
@@ -148,7 +150,7 @@ class Pool:
                 member.answers = False
                 if error.code is grpc.StatusCode.DEADLINE_EXCEEDED:
                     member.suspect_until_s = clock() + _SUSPECT_S
-                pause_s = _pause_s(number, error)
+                pause_s, told_ms = _pause_s(number, error), error.retry_after_ms
                 may_again = may_again or (error.reason == DRAINING and number < _ATTEMPTS)
                 if not may_again or clock() + pause_s >= ends_s:
                     raise
@@ -159,9 +161,13 @@ class Pool:
                 return answer
             finally:
                 member.open_calls -= 1
-            await self._rest(pause_s)
+            if (told_ms or 0) > _OF_A_CLOSED_WAY_MS:
+                await asyncio.sleep(pause_s)
+            else:
+                await self._rest(pause_s)
 
     async def _rest(self, pause_s: float) -> None:
+        """Until it is over, or a probe gets through."""
         clock = asyncio.get_running_loop().time
         ends_s = clock() + pause_s
         pause = _Pause(clock())
@@ -297,6 +303,7 @@ class Pool:
                     # It says nothing of itself: it serves as long as it answers.
                     self._note(member, serves=True)
                     return
+                member.answers = False
             except OSError as error:
                 _log.warning("watch_failed", what=self._what, replica=member.name, reason=str(error))
             except Exception as error:

@@ -83,7 +83,7 @@ class PostgresDatabase:
 
     def __init__(self, url: str, *, hot_connections: int = 4, connections: int = 8) -> None:
         self._dsn = dsn_of(url)
-        self._hot_connections = hot_connections
+        self._hot_connections = self._free = hot_connections
         self._pool: asyncpg.Pool | None = None
         self._waiting: deque[tuple[LogRow, asyncio.Future[bool]]] = deque()
         self._batches: set[asyncio.Task[None]] = set()
@@ -118,7 +118,9 @@ class PostgresDatabase:
     def append(self, row: LogRow) -> asyncio.Future[bool]:
         future: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
         self._waiting.append((row, future))
-        if len(self._batches) < self._hot_connections:
+        if self._free:
+            # Counted here and where the work ends: the task itself is done a moment later.
+            self._free -= 1
             task = asyncio.create_task(self._work_off())
             self._batches.add(task)
             task.add_done_callback(self._batches.discard)
@@ -145,15 +147,20 @@ class PostgresDatabase:
 
     async def _work_off(self) -> None:
         """Appends what waits; what comes meanwhile waits for the next round and travels together."""
-        while self._waiting:
-            batch = self._take()
-            try:
-                await self._append_batch(batch)
-            except Exception as error:
-                # Whatever it is: a table whose command waits takes no other one.
-                _log.exception("append_broken", error, rows=len(batch))
-                for _, future in batch:
-                    _settle(future, unreachable(error))
+        try:
+            while self._waiting:
+                await self._work_off_batch(self._take())
+        finally:
+            self._free += 1
+
+    async def _work_off_batch(self, batch: Sequence[tuple[LogRow, asyncio.Future[bool]]]) -> None:
+        try:
+            await self._append_batch(batch)
+        except Exception as error:
+            # Whatever it is: a table whose command waits takes no other one.
+            _log.exception("append_broken", error, rows=len(batch))
+            for _, future in batch:
+                _settle(future, unreachable(error))
 
     async def _append_batch(self, batch: Sequence[tuple[LogRow, asyncio.Future[bool]]]) -> None:
         try:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
@@ -77,8 +77,8 @@ class Outbox:
         self._lobby_marks: dict[TableKey, int] = {}
         # Tables whose messages did not fit; they are read from the log when the stream takes messages again.
         self._behind: set[TableKey] = set()
-        # Tables that are being read from the log, and the last number that was committed meanwhile.
-        self._meanwhile: dict[TableKey, int] = {}
+        # Tables that are being read from the log, and whether something came meanwhile.
+        self._meanwhile: dict[TableKey, bool] = {}
         # Tables with a commit whose answer got lost, and the number before it; and that the store answers again.
         self._unknown: dict[TableKey, int] = {}
         self._answers = asyncio.Event()
@@ -96,7 +96,7 @@ class Outbox:
         """An update is on disk; the turns of bots that it brings go out right behind it. The last one may come again:
         then the clock arms its deadlines anew."""
         if key in self._meanwhile:
-            self._meanwhile[key] = max(self._meanwhile[key], last_seq)
+            self._meanwhile[key] = True
             return
         if key in self._behind:
             return
@@ -152,6 +152,7 @@ class Outbox:
         self._game_marks.clear()
         self._lobby_marks.clear()
         self._behind.clear()
+        self._meanwhile.clear()
         self._unknown.clear()
 
     async def run(self) -> None:
@@ -194,20 +195,16 @@ class Outbox:
         """Writes the marks, and reads again what they do not cover; for one background task."""
         since_s = 0.0
         while True:
+            self._answers.clear()
             self._report()
-            try:
-                await self.write_marks()
-                await self.look_for_unknown()
-                if self._wall.monotonic_s() - since_s >= self._options.recover_after_ms / 1000:
-                    since_s = self._wall.monotonic_s()
-                    await self.recover()
-            except ServiceError as error:
-                # What is not marked is published once more when the store is back.
-                _log.warning("upkeep_failed", reason=error.reason)
+            await _attempt(self.look_for_unknown)
+            is_marked, now_s = await _attempt(self.write_marks), self._wall.monotonic_s()
+            if is_marked and now_s - since_s >= self._options.recover_after_ms / 1000:
+                since_s = now_s
+                await _attempt(self.recover)
             await self._until_next()
 
     async def _until_next(self) -> None:
-        self._answers.clear()
         with suppress(TimeoutError):
             async with asyncio.timeout(self._options.mark_every_ms / 1000):
                 await self._answers.wait()
@@ -224,9 +221,15 @@ class Outbox:
 
     async def look_for_unknown(self) -> None:
         """Publishes what is on disk though nobody heard so."""
-        for key, after_seq in list(self._unknown.items()):
-            await self._publish_again(key, after_seq)
-            self._unknown.pop(key, None)
+        for key in list(self._unknown):
+            after_seq = self._unknown.pop(key, None)
+            if after_seq is None:
+                continue
+            try:
+                await self._publish_again(key, after_seq)
+            except ServiceError:
+                self.outcome_unknown(key, after_seq + 1)
+                raise
 
     async def recover(self) -> None:
         """Publishes from the store what was committed a while ago and is not marked; unless a backlog explains it.
@@ -252,9 +255,12 @@ class Outbox:
             return
         for row in rows:
             self.update_committed(key, row.last_seq, row.update, OwnTime.of(game.table))
+        update = read_update(key.table_id, game.last_update)
+        if not rows and update is not None:
+            # The last one was to come again.
+            self.update_committed(key, update.last_seq, game.last_update, OwnTime.of(game.table))
         # Whoever committed may have died before he told the bots.
         if game.table.status == Status.RUNNING and not game.table.is_paused:
-            update = read_update(key.table_id, game.last_update)
             for turn in turns_of(key, game.table.bot_levels(), update) if update is not None else ():
                 self._push_turn(turn)
         _log.info("published_again", table_id=key.table_id, after_seq=after_seq, updates=len(rows))
@@ -264,15 +270,23 @@ class Outbox:
         others nor wait for the next pass; and their game, where there are any."""
         rows: list[LoggedUpdate] = []
         game: Game | None = None
-        read_seq, committed_seq = after_seq, after_seq + 1
+        is_whole, came, came_last = False, False, False
         try:
-            while committed_seq > read_seq:
-                self._meanwhile[key] = 0
-                more, _ = await self._store.read_log(key, read_seq, _UPDATES_PER_PASS)
+            while not is_whole or came_last:
+                self._meanwhile[key] = False
+                more, _ = await self._store.read_log(key, rows[-1].last_seq if rows else after_seq, _UPDATES_PER_PASS)
                 rows += more
-                game = await self._store.load_game(key) if rows else None
-                read_seq = rows[-1].last_seq if rows else after_seq
-                committed_seq = self._meanwhile[key]
+                is_whole = len(more) < _UPDATES_PER_PASS
+                game = await self._store.load_game(key) if is_whole and (rows or came) else None
+                if key not in self._meanwhile:
+                    # The store holds another history.
+                    return [], None
+                came_last = self._meanwhile[key]
+                came = came or came_last
+        except ServiceError:
+            if came or self._meanwhile.get(key):
+                self._behind.add(key)
+            raise
         finally:
             self._meanwhile.pop(key, None)
         return rows, game
@@ -312,3 +326,13 @@ class Outbox:
             return
         marks = self._lobby_marks if queued.is_lobby else self._game_marks
         marks[queued.key] = max(marks.get(queued.key, 0), queued.message.seq)
+
+
+async def _attempt(work: Callable[[], Awaitable[None]]) -> bool:
+    """Whether it succeeded: what is not marked is published once more when the store is back."""
+    try:
+        await work()
+    except ServiceError as error:
+        _log.warning("upkeep_failed", reason=error.reason)
+        return False
+    return True
