@@ -29,6 +29,17 @@ async def _log(tables: Tables, table_id: str) -> list[bytes]:
     return list(answer.updates)
 
 
+async def _after_a_crash(store_url: str) -> tuple[Tables, str, list[str]]:
+    """A replica over the store of one that did five commands and died before it published anything."""
+    crashed = await open_tables(store_url, publishing=False)
+    table_id, tokens = await crashed.running()
+    await crashed.play(table_id, tokens, 5)
+    await crashed.close()
+    tables = await open_tables(store_url, clock=crashed.clock)
+    await tables.listen()
+    return tables, table_id, tokens
+
+
 async def test_every_update_is_published_byte_for_byte_in_order(tables: Tables) -> None:
     await tables.listen()
     table_id, tokens = await tables.running()
@@ -51,12 +62,7 @@ async def test_a_bots_turn_follows_the_update_that_asks_it(tables: Tables) -> No
 
 
 async def test_what_a_crash_left_unpublished_is_published_by_the_next_one(store_url: str) -> None:
-    crashed = await open_tables(store_url, publishing=False)
-    table_id, tokens = await crashed.running()
-    await crashed.play(table_id, tokens, 5)
-    await crashed.close()
-    tables = await open_tables(store_url, clock=crashed.clock)
-    await tables.listen()
+    tables, table_id, _ = await _after_a_crash(store_url)
     await tables.application.outbox.recover()
     await tables.settle()
     assert tables.heard == []
@@ -185,12 +191,7 @@ async def test_what_is_committed_while_the_log_is_read_goes_out_with_it(store_ur
 async def test_a_long_log_is_read_to_its_end(store_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Given more updates than one look at the log gives, when one is committed meanwhile, then it overtakes none."""
     monkeypatch.setattr("services.table.application.outbox._UPDATES_PER_PASS", 2)
-    crashed = await open_tables(store_url, publishing=False)
-    table_id, tokens = await crashed.running()
-    await crashed.play(table_id, tokens, 5)
-    await crashed.close()
-    tables = await open_tables(store_url, clock=crashed.clock)
-    await tables.listen()
+    tables, table_id, tokens = await _after_a_crash(store_url)
     tables.application.outbox.outcome_unknown(TableKey(shard_of(table_id), table_id), 1)
     read_log = tables.store.read_log
 
