@@ -32,10 +32,10 @@ _LOOK_S = 2.0
 _RETIRE_S = 10.0
 _SUSPECT_S = 3.0
 _AGAIN_S = 0.3
-# So long at most after a probe has got through follow those that waited for it; unless they were told to wait for
-# longer than that: then it is not for a way that is closed.
+# So long at most after a probe has got through follow those that waited for it.
 _FOLLOW_S = 0.1
-_OF_A_CLOSED_WAY_MS = 1_000
+# Who is told to wait for longer does not wait for a way to open.
+_CLOSED_WAY_MS = 1_000
 # One that has so much more to do than the idlest is passed over, whatever table a call is about.
 _SPARE_CALLS = 32
 
@@ -150,7 +150,7 @@ class Pool:
                 member.answers = False
                 if error.code is grpc.StatusCode.DEADLINE_EXCEEDED:
                     member.suspect_until_s = clock() + _SUSPECT_S
-                pause_s, told_ms = _pause_s(number, error), error.retry_after_ms
+                pause_s, rest = _pause_s(number, error), self._rest if _is_closed_way(error) else asyncio.sleep
                 may_again = may_again or (error.reason == DRAINING and number < _ATTEMPTS)
                 if not may_again or clock() + pause_s >= ends_s:
                     raise
@@ -161,10 +161,7 @@ class Pool:
                 return answer
             finally:
                 member.open_calls -= 1
-            if (told_ms or 0) > _OF_A_CLOSED_WAY_MS:
-                await asyncio.sleep(pause_s)
-            else:
-                await self._rest(pause_s)
+            await rest(pause_s)
 
     async def _rest(self, pause_s: float) -> None:
         """Until it is over, or a probe gets through."""
@@ -414,6 +411,11 @@ def _kind(member: Member, now_s: float) -> tuple[bool, bool]:
 
 def _is_silence(error: ServiceError) -> bool:
     return error.code in (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED)
+
+
+def _is_closed_way(error: ServiceError) -> bool:
+    """Whether a probe that gets through shows that the call would, too."""
+    return (error.retry_after_ms or 0) <= _CLOSED_WAY_MS
 
 
 def _pause_s(number: int, error: ServiceError) -> float:
